@@ -1,0 +1,2 @@
+//! The klamm command.
+fn main() {}

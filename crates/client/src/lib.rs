@@ -1,0 +1,1 @@
+//! A Kafka client: admin calls, metadata, retries and deadlines.

@@ -1,0 +1,1 @@
+//! Kafka's properties files and key tables.

@@ -1,0 +1,1 @@
+//! Framing, connections and deadlines for Kafka's protocol.

@@ -1,0 +1,1 @@
+//! Record batches and the older message sets.

@@ -1,0 +1,242 @@
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::DecodeError;
+use crate::Uuid;
+
+/// Reads primitive types from the front of a frame.
+///
+/// Strings and byte arrays come out as views on the frame. An array allocates only after
+/// [`Reader::begin_array`] has promised its elements bytes of the frame that nothing else was
+/// promised; so all allocations of one decode together are bounded by the frame's length times the
+/// largest ratio of an element's size in memory to its least size on the wire.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    frame: &'a Bytes,
+    rest: &'a [u8],
+    /// Bytes of `rest` that elements of arrays begun, but not yet read, need at the least.
+    promised: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of `frame`.
+    #[inline]
+    pub fn new(frame: &'a Bytes) -> Self {
+        Self { frame, rest: frame, promised: 0 }
+    }
+
+    /// How many bytes are left.
+    #[inline]
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// How many bytes were read.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.frame.len() - self.rest.len()
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((chunk, rest)) => {
+                self.rest = rest;
+                Ok(*chunk)
+            }
+            None => Err(truncated(N, self.rest.len())),
+        }
+    }
+
+    /// Reads a byte that is 0 for false and anything else for true.
+    #[inline]
+    pub fn bool(&mut self) -> Result<bool, DecodeError> {
+        Ok(self.take::<1>()?[0] != 0)
+    }
+
+    /// Reads an 8-bit integer.
+    #[inline]
+    pub fn i8(&mut self) -> Result<i8, DecodeError> {
+        Ok(i8::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian 16-bit integer.
+    #[inline]
+    pub fn i16(&mut self) -> Result<i16, DecodeError> {
+        Ok(i16::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian unsigned 16-bit integer.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16, DecodeError> {
+        Ok(u16::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian 32-bit integer.
+    #[inline]
+    pub fn i32(&mut self) -> Result<i32, DecodeError> {
+        Ok(i32::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian unsigned 32-bit integer.
+    #[inline]
+    pub fn u32(&mut self) -> Result<u32, DecodeError> {
+        Ok(u32::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian 64-bit integer.
+    #[inline]
+    pub fn i64(&mut self) -> Result<i64, DecodeError> {
+        Ok(i64::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a big-endian IEEE 754 double.
+    #[inline]
+    pub fn f64(&mut self) -> Result<f64, DecodeError> {
+        Ok(f64::from_be_bytes(self.take()?))
+    }
+
+    /// Reads a UUID: 16 bytes.
+    #[inline]
+    pub fn uuid(&mut self) -> Result<Uuid, DecodeError> {
+        Ok(Uuid::from_bytes(self.take()?))
+    }
+
+    /// Reads an unsigned varint of at most 5 bytes.
+    #[inline]
+    pub fn unsigned_varint(&mut self) -> Result<u32, DecodeError> {
+        match self.rest {
+            [byte, rest @ ..] if *byte < 0x80 => {
+                self.rest = rest;
+                Ok(u32::from(*byte))
+            }
+            _ => {
+                let value = self.long_varint(5)?;
+                u32::try_from(value).map_err(|_| DecodeError::VarintTooLong(5))
+            }
+        }
+    }
+
+    /// Reads a zigzag-encoded varint of at most 5 bytes.
+    #[inline]
+    pub fn varint(&mut self) -> Result<i32, DecodeError> {
+        let value = self.unsigned_varint()?;
+        Ok((value >> 1) as i32 ^ -((value & 1) as i32))
+    }
+
+    /// Reads a zigzag-encoded varint of at most 10 bytes.
+    #[inline]
+    pub fn varlong(&mut self) -> Result<i64, DecodeError> {
+        let value = self.long_varint(10)?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    fn long_varint(&mut self, max_len: u8) -> Result<u64, DecodeError> {
+        let mut value = 0u64;
+        for index in 0..max_len {
+            let [byte] = self.take::<1>()?;
+            let group = u64::from(byte & 0x7f);
+            let shift = u32::from(index) * 7;
+            // The tenth group has room for one bit only.
+            if shift == 63 && group > 1 {
+                return Err(DecodeError::VarintTooLong(max_len));
+            }
+            value |= group << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(DecodeError::VarintTooLong(max_len))
+    }
+
+    /// Reads `len` bytes as a view on the frame.
+    #[inline]
+    pub fn bytes(&mut self, len: usize) -> Result<Bytes, DecodeError> {
+        let start = self.position();
+        self.skip(len)?;
+        Ok(self.frame.slice(start..start + len))
+    }
+
+    /// Reads `len` bytes of UTF-8 as a view on the frame.
+    #[inline]
+    pub fn string(&mut self, len: usize) -> Result<ByteString, DecodeError> {
+        ByteString::try_from(self.bytes(len)?).map_err(|_| DecodeError::Utf8)
+    }
+
+    /// Passes over `len` bytes.
+    #[inline]
+    pub fn skip(&mut self, len: usize) -> Result<(), DecodeError> {
+        match self.rest.split_at_checked(len) {
+            Some((_, rest)) => {
+                self.rest = rest;
+                Ok(())
+            }
+            None => Err(truncated(len, self.rest.len())),
+        }
+    }
+
+    /// Reads a string's length: `None` for null. `compact` lengths are n+1 as a varint, others int16.
+    #[inline]
+    pub fn string_len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
+        if compact { self.compact_len() } else { length(i64::from(self.i16()?)) }
+    }
+
+    /// Reads the length of a byte array or the count of an array: `None` for null.
+    /// `compact` ones are n+1 as a varint, others int32.
+    #[inline]
+    pub fn len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
+        if compact { self.compact_len() } else { length(i64::from(self.i32()?)) }
+    }
+
+    #[inline]
+    fn compact_len(&mut self) -> Result<Option<usize>, DecodeError> {
+        Ok((self.unsigned_varint()? as usize).checked_sub(1))
+    }
+
+    /// Claims room for `count` elements that take at least `element` bytes each (at least 1), so
+    /// that the caller may allocate for all of them. [`Reader::begin_element`] gives the claim of
+    /// one element back.
+    #[inline]
+    pub fn begin_array(&mut self, count: usize, element: usize) -> Result<(), DecodeError> {
+        let left = self.rest.len().saturating_sub(self.promised);
+        match count.checked_mul(element.max(1)) {
+            Some(bytes) if bytes <= left => {
+                self.promised += bytes;
+                Ok(())
+            }
+            _ => Err(DecodeError::ImpossibleCount { count, element, left }),
+        }
+    }
+
+    /// Gives back what [`Reader::begin_array`] claimed for an element that is read next.
+    #[inline]
+    pub fn begin_element(&mut self, element: usize) {
+        self.promised = self.promised.saturating_sub(element.max(1));
+    }
+
+    /// Reads an array of `count` 32-bit integers into anything that collects them.
+    #[inline]
+    pub fn i32s<C: FromIterator<i32>>(&mut self, count: usize) -> Result<C, DecodeError> {
+        let bytes = count.checked_mul(4).unwrap_or(usize::MAX);
+        let Some((head, rest)) = self.rest.split_at_checked(bytes) else {
+            return Err(truncated(bytes, self.rest.len()));
+        };
+        self.rest = rest;
+        let (chunks, _) = head.as_chunks::<4>();
+        Ok(chunks.iter().map(|chunk| i32::from_be_bytes(*chunk)).collect())
+    }
+}
+
+#[cold]
+fn truncated(needed: usize, left: usize) -> DecodeError {
+    DecodeError::Truncated { needed, left }
+}
+
+#[inline]
+fn length(value: i64) -> Result<Option<usize>, DecodeError> {
+    match value {
+        -1 => Ok(None),
+        0.. => Ok(Some(value as usize)),
+        _ => Err(DecodeError::NegativeLength(value)),
+    }
+}

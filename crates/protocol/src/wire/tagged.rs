@@ -1,0 +1,136 @@
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+use bytes::Bytes;
+
+use super::{DecodeError, EncodeError, Reader, Sizer, Writer};
+
+/// A tagged field that this version of the schema does not know, kept as it came (KIP-482).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaggedField {
+    /// The tag.
+    pub tag: u32,
+    /// The field's bytes, without tag and size.
+    pub data: Bytes,
+}
+
+/// The unknown tagged fields of one struct, in ascending order of their tags.
+///
+/// They survive decoding and encoding, and take one pointer where there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaggedFields(#[expect(clippy::box_collection, reason = "one word")] Option<Box<Vec<TaggedField>>>);
+
+impl TaggedFields {
+    /// Nothing.
+    pub const EMPTY: Self = Self(None);
+
+    /// The fields, in the order in which they are written.
+    #[inline]
+    pub fn as_slice(&self) -> &[TaggedField] {
+        self.0.as_ref().map_or(&[], |fields| fields.as_slice())
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    /// Adds a field at the end.
+    pub fn push(&mut self, tag: u32, data: Bytes) {
+        self.0.get_or_insert_default().push(TaggedField { tag, data });
+    }
+
+    /// Reads a tagged section in which every tag is unknown.
+    #[inline]
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::read_known(reader, |_, _| Ok(false))
+    }
+
+    /// Reads a tagged section. `known` reads the field of a tag it knows and says so; the field must
+    /// then take the bytes that its size says.
+    #[inline]
+    pub fn read_known<'a>(
+        reader: &mut Reader<'a>,
+        known: impl FnMut(u32, &mut Reader<'a>) -> Result<bool, DecodeError>,
+    ) -> Result<Self, DecodeError> {
+        match reader.unsigned_varint()? as usize {
+            0 => Ok(Self::EMPTY),
+            count => Self::read_some(reader, count, known),
+        }
+    }
+
+    fn read_some<'a>(
+        reader: &mut Reader<'a>,
+        count: usize,
+        mut known: impl FnMut(u32, &mut Reader<'a>) -> Result<bool, DecodeError>,
+    ) -> Result<Self, DecodeError> {
+        // A tag and a size take a byte each.
+        const LEAST: usize = 2;
+        reader.begin_array(count, LEAST)?;
+        let mut unknown = Self::EMPTY;
+        let mut previous = None;
+        for left in (1..=count).rev() {
+            reader.begin_element(LEAST);
+            let tag = reader.unsigned_varint()?;
+            if let Some(previous) = previous.filter(|previous| *previous >= tag) {
+                return Err(DecodeError::TagOrder { tag, previous });
+            }
+            previous = Some(tag);
+            let said = reader.unsigned_varint()? as usize;
+            let before = reader.remaining();
+            if said > before {
+                return Err(DecodeError::Truncated { needed: said, left: before });
+            }
+            if known(tag, reader)? {
+                let taken = before - reader.remaining();
+                if taken != said {
+                    return Err(DecodeError::TagSize { tag, said, taken });
+                }
+            } else {
+                let fields = unknown.0.get_or_insert_with(|| Box::new(Vec::with_capacity(left)));
+                fields.push(TaggedField { tag, data: reader.bytes(said)? });
+            }
+        }
+        Ok(unknown)
+    }
+
+    /// Adds the fields' length, without the section's count. `known` says which tags this version of
+    /// the schema knows: those have a field of their own and may not occur here.
+    #[inline]
+    pub fn size(
+        &self,
+        known: impl Fn(u32) -> bool,
+        sizer: &mut Sizer,
+    ) -> Result<(), EncodeError> {
+        let mut least = 0;
+        for field in self.as_slice() {
+            if field.tag < least || known(field.tag) {
+                return Err(EncodeError::Tag(field.tag));
+            }
+            least = field.tag.saturating_add(1);
+            sizer.unsigned_varint(field.tag);
+            sizer.unsigned_varint(field.data.len() as u32);
+            sizer.add(field.data.len());
+        }
+        Ok(())
+    }
+
+    /// Writes the fields with tags in `tags`, without the section's count: between two known fields
+    /// those with a tag between theirs.
+    #[inline]
+    pub fn write(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
+        for field in self.as_slice().iter().filter(|field| tags.contains(&field.tag)) {
+            writer.unsigned_varint(field.tag);
+            writer.unsigned_varint(field.data.len() as u32);
+            writer.raw(&field.data);
+        }
+    }
+}
