@@ -49,7 +49,10 @@ impl ApiKey {
 
     /// The API with this name, such as `ElectLeaders`, in any case.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::all().find(|key| key.name().is_some_and(|known| known.eq_ignore_ascii_case(name)))
+        Self::all().find(|key| {
+            key.name()
+                .is_some_and(|known| known.eq_ignore_ascii_case(name))
+        })
     }
 
     /// The API's name, such as `ElectLeaders`; `None` for a key of a later release.
@@ -64,7 +67,8 @@ impl ApiKey {
 
     /// The versions that may be offered: without an unstable latest one.
     pub fn stable_versions(self) -> VersionRange {
-        self.known().map_or(VersionRange::NONE, |known| known.stable)
+        self.known()
+            .map_or(VersionRange::NONE, |known| known.stable)
     }
 
     /// The listeners on which Apache Kafka serves it.
@@ -84,7 +88,8 @@ impl ApiKey {
     }
 
     fn is_flexible(self, version: i16) -> bool {
-        self.known().is_some_and(|known| known.flexible.contains(version))
+        self.known()
+            .is_some_and(|known| known.flexible.contains(version))
     }
 }
 

@@ -26,7 +26,12 @@ pub fn encode_request<R: Request>(
         client_id: client_id.cloned(),
         ..Default::default()
     };
-    encode(&header, R::KEY.request_header_version(version), request, version)
+    encode(
+        &header,
+        R::KEY.request_header_version(version),
+        request,
+        version,
+    )
 }
 
 /// Encodes the response to a request of type `R` in the request's version.
@@ -35,8 +40,16 @@ pub fn encode_response<R: Request>(
     version: i16,
     response: &R::Response,
 ) -> Result<Segments, EncodeError> {
-    let header = ResponseHeader { correlation_id, ..Default::default() };
-    encode(&header, R::KEY.response_header_version(version), response, version)
+    let header = ResponseHeader {
+        correlation_id,
+        ..Default::default()
+    };
+    encode(
+        &header,
+        R::KEY.response_header_version(version),
+        response,
+        version,
+    )
 }
 
 /// Decodes the response to a request of type `R` that was sent in `version`.
@@ -47,7 +60,13 @@ pub fn decode_response<R: Request>(
     let mut reader = Reader::new(frame);
     let header = read_checked(&mut reader, R::KEY.response_header_version(version))?;
     let value = read_checked(&mut reader, version)?;
-    Ok((header, Decoded { value, left: reader.remaining() }))
+    Ok((
+        header,
+        Decoded {
+            value,
+            left: reader.remaining(),
+        },
+    ))
 }
 
 /// Decodes a request of type `R` with its header. [`peek_request`] tells which type a frame holds.
@@ -58,13 +77,22 @@ pub fn decode_request<R: Request>(
     let mut reader = Reader::new(frame);
     let header = read_checked(&mut reader, R::KEY.request_header_version(version))?;
     let value = read_checked(&mut reader, version)?;
-    Ok((header, Decoded { value, left: reader.remaining() }))
+    Ok((
+        header,
+        Decoded {
+            value,
+            left: reader.remaining(),
+        },
+    ))
 }
 
 /// The API key and version that a request frame begins with.
 pub fn peek_request(frame: &Bytes) -> Result<crate::ApiVersion, DecodeError> {
     let mut reader = Reader::new(frame);
-    Ok(crate::ApiVersion { key: crate::ApiKey(reader.i16()?), version: reader.i16()? })
+    Ok(crate::ApiVersion {
+        key: crate::ApiKey(reader.i16()?),
+        version: reader.i16()?,
+    })
 }
 
 /// The correlation id that a response frame begins with.

@@ -89,7 +89,9 @@ impl fmt::Display for Uuid {
         let value = u128::from_be_bytes(self.0);
         let mut text = String::with_capacity(22);
         for digit in 0..21 {
-            text.push(char::from(ALPHABET[(value >> (122 - 6 * digit)) as usize & 63]));
+            text.push(char::from(
+                ALPHABET[(value >> (122 - 6 * digit)) as usize & 63],
+            ));
         }
         text.push(char::from(ALPHABET[(value << 4) as usize & 63]));
         f.pad(&text)
@@ -117,8 +119,15 @@ impl FromStr for Uuid {
         }
         let mut value = 0u128;
         for (index, digit) in digits.iter().enumerate() {
-            let bits = ALPHABET.iter().position(|c| c == digit).ok_or(ParseUuidError)? as u128;
-            value = if index == 21 { value << 2 | bits >> 4 } else { value << 6 | bits };
+            let bits = ALPHABET
+                .iter()
+                .position(|c| c == digit)
+                .ok_or(ParseUuidError)? as u128;
+            value = if index == 21 {
+                value << 2 | bits >> 4
+            } else {
+                value << 6 | bits
+            };
         }
         Ok(Self(value.to_be_bytes()))
     }
@@ -144,6 +153,9 @@ mod tests {
             assert_eq!(id.to_string().parse(), Ok(id));
         }
         assert_eq!("short".parse::<Uuid>(), Err(ParseUuidError));
-        assert_eq!("AAAAAAAAAAAAAAAAAAAA A".parse::<Uuid>(), Err(ParseUuidError));
+        assert_eq!(
+            "AAAAAAAAAAAAAAAAAAAA A".parse::<Uuid>(),
+            Err(ParseUuidError)
+        );
     }
 }

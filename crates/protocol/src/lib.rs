@@ -17,6 +17,7 @@ extern crate alloc;
 extern crate std;
 
 mod api_key;
+mod codec;
 mod error_code;
 pub mod frame;
 mod ids;
@@ -37,6 +38,7 @@ pub mod data {
 pub use api_key::{ApiKey, ApiVersion, Listener};
 pub use bytes::Bytes;
 pub use bytestring::ByteString;
+pub use codec::{Codec, MessageKind, TranscodeError, Transcoded};
 pub use error_code::ErrorCode;
 pub use ids::{BrokerId, LeaderEpoch, Offset, PartitionEpoch, PartitionIndex, Uuid};
 pub use message::{Decoded, Message, Request, VersionRange, decode, encode, encode_segments};

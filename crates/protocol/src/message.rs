@@ -35,7 +35,10 @@ impl VersionRange {
 
     /// The versions in both ranges.
     pub fn intersect(self, other: Self) -> Self {
-        Self { min: self.min.max(other.min), max: self.max.min(other.max) }
+        Self {
+            min: self.min.max(other.min),
+            max: self.max.min(other.max),
+        }
     }
 
     /// The versions in order.
@@ -88,7 +91,10 @@ pub trait Request: Message {
 
     /// This API in a version, for headers and messages.
     fn api_version(version: i16) -> ApiVersion {
-        ApiVersion { key: Self::KEY, version }
+        ApiVersion {
+            key: Self::KEY,
+            version,
+        }
     }
 }
 
@@ -132,7 +138,10 @@ pub(crate) fn size_checked<M: Message>(
     sizer: &mut Sizer,
 ) -> Result<(), EncodeError> {
     if !M::VERSIONS.contains(version) {
-        return Err(EncodeError::UnsupportedVersion { message: M::NAME, version });
+        return Err(EncodeError::UnsupportedVersion {
+            message: M::NAME,
+            version,
+        });
     }
     message.size(version, sizer)
 }
@@ -141,7 +150,10 @@ pub(crate) fn size_checked<M: Message>(
 pub fn decode<M: Message>(bytes: &Bytes, version: i16) -> Result<Decoded<M>, DecodeError> {
     let mut reader = Reader::new(bytes);
     let value = read_checked(&mut reader, version)?;
-    Ok(Decoded { value, left: reader.remaining() })
+    Ok(Decoded {
+        value,
+        left: reader.remaining(),
+    })
 }
 
 pub(crate) fn read_checked<M: Message>(
@@ -149,7 +161,10 @@ pub(crate) fn read_checked<M: Message>(
     version: i16,
 ) -> Result<M, DecodeError> {
     if !M::VERSIONS.contains(version) {
-        return Err(DecodeError::UnsupportedVersion { message: M::NAME, version });
+        return Err(DecodeError::UnsupportedVersion {
+            message: M::NAME,
+            version,
+        });
     }
     M::read(reader, version)
 }

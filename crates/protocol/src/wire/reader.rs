@@ -1,3 +1,5 @@
+use alloc::vec::Vec;
+
 use bytes::Bytes;
 use bytestring::ByteString;
 
@@ -22,7 +24,11 @@ impl<'a> Reader<'a> {
     /// A reader at the start of `frame`.
     #[inline]
     pub fn new(frame: &'a Bytes) -> Self {
-        Self { frame, rest: frame, promised: 0 }
+        Self {
+            frame,
+            rest: frame,
+            promised: 0,
+        }
     }
 
     /// How many bytes are left.
@@ -178,14 +184,22 @@ impl<'a> Reader<'a> {
     /// Reads a string's length: `None` for null. `compact` lengths are n+1 as a varint, others int16.
     #[inline]
     pub fn string_len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
-        if compact { self.compact_len() } else { length(i64::from(self.i16()?)) }
+        if compact {
+            self.compact_len()
+        } else {
+            length(i64::from(self.i16()?))
+        }
     }
 
     /// Reads the length of a byte array or the count of an array: `None` for null.
     /// `compact` ones are n+1 as a varint, others int32.
     #[inline]
     pub fn len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
-        if compact { self.compact_len() } else { length(i64::from(self.i32()?)) }
+        if compact {
+            self.compact_len()
+        } else {
+            length(i64::from(self.i32()?))
+        }
     }
 
     #[inline]
@@ -193,25 +207,109 @@ impl<'a> Reader<'a> {
         Ok((self.unsigned_varint()? as usize).checked_sub(1))
     }
 
-    /// Claims room for `count` elements that take at least `element` bytes each (at least 1), so
-    /// that the caller may allocate for all of them. [`Reader::begin_element`] gives the claim of
-    /// one element back.
+    /// Reads a string that is not null. `what` names the field in the error.
     #[inline]
-    pub fn begin_array(&mut self, count: usize, element: usize) -> Result<(), DecodeError> {
+    pub fn required_string(
+        &mut self,
+        what: &'static str,
+        compact: bool,
+    ) -> Result<ByteString, DecodeError> {
+        match self.string_len(compact)? {
+            Some(len) => self.string(len),
+            None => Err(DecodeError::Null(what)),
+        }
+    }
+
+    /// Reads a string that may be null.
+    #[inline]
+    pub fn nullable_string(&mut self, compact: bool) -> Result<Option<ByteString>, DecodeError> {
+        match self.string_len(compact)? {
+            Some(len) => self.string(len).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads a byte array, or records, that is not null. `what` names the field in the error.
+    #[inline]
+    pub fn required_bytes(
+        &mut self,
+        what: &'static str,
+        compact: bool,
+    ) -> Result<Bytes, DecodeError> {
+        let len = self.required_len(what, compact)?;
+        self.bytes(len)
+    }
+
+    /// Reads a byte array, or records, that may be null.
+    #[inline]
+    pub fn nullable_bytes(&mut self, compact: bool) -> Result<Option<Bytes>, DecodeError> {
+        match self.len(compact)? {
+            Some(len) => self.bytes(len).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the length of a byte array or the count of an array that is not null.
+    #[inline]
+    pub fn required_len(
+        &mut self,
+        what: &'static str,
+        compact: bool,
+    ) -> Result<usize, DecodeError> {
+        self.len(compact)?.ok_or(DecodeError::Null(what))
+    }
+
+    /// Reads the marker before a struct that may be null: whether the struct follows.
+    #[inline]
+    pub fn marker(&mut self) -> Result<bool, DecodeError> {
+        Ok(self.i8()? >= 0)
+    }
+
+    /// Reads the marker before a tagged struct that may be null: whether the struct follows.
+    #[inline]
+    pub fn tagged_marker(&mut self) -> Result<bool, DecodeError> {
+        Ok(self.unsigned_varint()? > 0)
+    }
+
+    /// Reads `count` elements that take at least `least` bytes each.
+    #[inline]
+    pub fn array<T>(
+        &mut self,
+        count: usize,
+        least: usize,
+        mut element: impl FnMut(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Vec<T>, DecodeError> {
+        self.begin_array(count, least)?;
+        let mut elements = Vec::with_capacity(count);
+        for _ in 0..count {
+            self.begin_element(least);
+            elements.push(element(self)?);
+        }
+        Ok(elements)
+    }
+
+    /// Claims room for `count` elements that take at least `least` bytes each, so that the caller
+    /// may allocate for all of them. [`Reader::begin_element`] gives the claim of one back.
+    #[inline]
+    pub(super) fn begin_array(&mut self, count: usize, least: usize) -> Result<(), DecodeError> {
         let left = self.rest.len().saturating_sub(self.promised);
-        match count.checked_mul(element.max(1)) {
+        match count.checked_mul(least) {
             Some(bytes) if bytes <= left => {
                 self.promised += bytes;
                 Ok(())
             }
-            _ => Err(DecodeError::ImpossibleCount { count, element, left }),
+            _ => Err(DecodeError::ImpossibleCount {
+                count,
+                element: least,
+                left,
+            }),
         }
     }
 
     /// Gives back what [`Reader::begin_array`] claimed for an element that is read next.
     #[inline]
-    pub fn begin_element(&mut self, element: usize) {
-        self.promised = self.promised.saturating_sub(element.max(1));
+    pub(super) fn begin_element(&mut self, least: usize) {
+        self.promised = self.promised.saturating_sub(least);
     }
 
     /// Reads an array of `count` 32-bit integers into anything that collects them.
@@ -223,7 +321,10 @@ impl<'a> Reader<'a> {
         };
         self.rest = rest;
         let (chunks, _) = head.as_chunks::<4>();
-        Ok(chunks.iter().map(|chunk| i32::from_be_bytes(*chunk)).collect())
+        Ok(chunks
+            .iter()
+            .map(|chunk| i32::from_be_bytes(*chunk))
+            .collect())
     }
 }
 

@@ -57,7 +57,12 @@ impl Sizer {
         if len > STRING_MAX {
             return Err(too_long(what, len, STRING_MAX));
         }
-        self.total += len + if compact { unsigned_varint_len(len as u32 + 1) } else { 2 };
+        self.total += len
+            + if compact {
+                unsigned_varint_len(len as u32 + 1)
+            } else {
+                2
+            };
         Ok(())
     }
 
@@ -94,7 +99,30 @@ impl Sizer {
         if len > LEN_MAX - 1 {
             return Err(too_long(what, len, LEN_MAX - 1));
         }
-        self.total += if compact { unsigned_varint_len(len as u32 + 1) } else { 4 };
+        self.total += if compact {
+            unsigned_varint_len(len as u32 + 1)
+        } else {
+            4
+        };
+        Ok(())
+    }
+
+    /// Adds a tagged field: its tag, its size, and what `field` adds.
+    #[inline]
+    pub fn tagged(
+        &mut self,
+        tag: u32,
+        field: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
+    ) -> Result<(), EncodeError> {
+        // A tagged field is written aside first, so nothing in it is shared.
+        let before = Self {
+            total: self.total,
+            shared: self.shared,
+        };
+        field(self)?;
+        self.shared = before.shared;
+        let len = self.total - before.total;
+        self.total += unsigned_varint_len(tag) + unsigned_varint_len(len as u32);
         Ok(())
     }
 

@@ -19,7 +19,9 @@ pub struct TaggedField {
 ///
 /// They survive decoding and encoding, and take one pointer where there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaggedFields(#[expect(clippy::box_collection, reason = "one word")] Option<Box<Vec<TaggedField>>>);
+pub struct TaggedFields(
+    #[expect(clippy::box_collection, reason = "one word")] Option<Box<Vec<TaggedField>>>,
+);
 
 impl TaggedFields {
     /// Nothing.
@@ -45,7 +47,9 @@ impl TaggedFields {
 
     /// Adds a field at the end.
     pub fn push(&mut self, tag: u32, data: Bytes) {
-        self.0.get_or_insert_default().push(TaggedField { tag, data });
+        self.0
+            .get_or_insert_default()
+            .push(TaggedField { tag, data });
     }
 
     /// Reads a tagged section in which every tag is unknown.
@@ -87,7 +91,10 @@ impl TaggedFields {
             let said = reader.unsigned_varint()? as usize;
             let before = reader.remaining();
             if said > before {
-                return Err(DecodeError::Truncated { needed: said, left: before });
+                return Err(DecodeError::Truncated {
+                    needed: said,
+                    left: before,
+                });
             }
             if known(tag, reader)? {
                 let taken = before - reader.remaining();
@@ -95,8 +102,13 @@ impl TaggedFields {
                     return Err(DecodeError::TagSize { tag, said, taken });
                 }
             } else {
-                let fields = unknown.0.get_or_insert_with(|| Box::new(Vec::with_capacity(left)));
-                fields.push(TaggedField { tag, data: reader.bytes(said)? });
+                let fields = unknown
+                    .0
+                    .get_or_insert_with(|| Box::new(Vec::with_capacity(left)));
+                fields.push(TaggedField {
+                    tag,
+                    data: reader.bytes(said)?,
+                });
             }
         }
         Ok(unknown)
@@ -105,11 +117,7 @@ impl TaggedFields {
     /// Adds the fields' length, without the section's count. `known` says which tags this version of
     /// the schema knows: those have a field of their own and may not occur here.
     #[inline]
-    pub fn size(
-        &self,
-        known: impl Fn(u32) -> bool,
-        sizer: &mut Sizer,
-    ) -> Result<(), EncodeError> {
+    pub fn size(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> Result<(), EncodeError> {
         let mut least = 0;
         for field in self.as_slice() {
             if field.tag < least || known(field.tag) {
@@ -123,11 +131,29 @@ impl TaggedFields {
         Ok(())
     }
 
+    /// Adds the length of a section in which every tag is unknown.
+    #[inline]
+    pub fn size_section(&self, sizer: &mut Sizer) -> Result<(), EncodeError> {
+        sizer.unsigned_varint(self.len() as u32);
+        self.size(|_| false, sizer)
+    }
+
+    /// Writes a section in which every tag is unknown.
+    #[inline]
+    pub fn write_section(&self, writer: &mut Writer) {
+        writer.unsigned_varint(self.len() as u32);
+        self.write(0..=u32::MAX, writer);
+    }
+
     /// Writes the fields with tags in `tags`, without the section's count: between two known fields
     /// those with a tag between theirs.
     #[inline]
     pub fn write(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
-        for field in self.as_slice().iter().filter(|field| tags.contains(&field.tag)) {
+        for field in self
+            .as_slice()
+            .iter()
+            .filter(|field| tags.contains(&field.tag))
+        {
             writer.unsigned_varint(field.tag);
             writer.unsigned_varint(field.data.len() as u32);
             writer.raw(&field.data);

@@ -24,12 +24,20 @@ impl Writer {
 
     /// A writer into one buffer, with room for `len` bytes.
     pub fn one_buffer(len: usize) -> Self {
-        Self { buf: Vec::with_capacity(len), shared: Vec::new(), share_min: usize::MAX }
+        Self {
+            buf: Vec::with_capacity(len),
+            shared: Vec::new(),
+            share_min: usize::MAX,
+        }
     }
 
     /// A writer into segments, with room for `len` bytes that are not shared.
     pub fn segmented(len: usize) -> Self {
-        Self { buf: Vec::with_capacity(len), shared: Vec::new(), share_min: Self::SHARE_MIN }
+        Self {
+            buf: Vec::with_capacity(len),
+            shared: Vec::new(),
+            share_min: Self::SHARE_MIN,
+        }
     }
 
     /// What was written, as one buffer. Shared bytes are copied, if there are any.
@@ -163,6 +171,15 @@ impl Writer {
         } else {
             self.raw(value);
         }
+    }
+
+    /// Writes a tagged field: its tag, its size, and what `field` writes.
+    pub fn tagged(&mut self, tag: u32, field: impl FnOnce(&mut Self)) {
+        let mut aside = Self::one_buffer(0);
+        field(&mut aside);
+        self.unsigned_varint(tag);
+        self.unsigned_varint(aside.buf.len() as u32);
+        self.raw(&aside.buf);
     }
 
     /// Writes the length of a byte array or the count of an array.

@@ -1,0 +1,162 @@
+use super::code::Code;
+use super::shape::{Shape, When, field_name};
+use super::size::{borrowed, both};
+use crate::{Field, Struct, Type};
+
+/// The body of `fn write(&self, version: i16, w: &mut Writer)`.
+pub(super) fn write(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
+    for field in &owner.fields {
+        match shape.plain(owner, field) {
+            When::Never => {}
+            When::Always => write_value(shape, owner, field, false, code),
+            When::If(condition) => code.when(Some(&condition), |code| {
+                write_value(shape, owner, field, false, code);
+            }),
+        }
+    }
+    if shape.ever_flexible() {
+        write_tagged(shape, owner, code);
+    }
+}
+
+fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
+    let fields = shape.tagged_fields(owner);
+    code.line("if flexible {");
+    if fields.is_empty() {
+        code.line("self.unknown_tagged_fields.write_section(w);");
+    } else {
+        code.line("let mut tags = self.unknown_tagged_fields.len() as u32;");
+        for (_, field, when) in &fields {
+            code.line(format!(
+                "tags += u32::from({});",
+                both(when, &shape.is_set(field))
+            ));
+        }
+        code.line("w.unsigned_varint(tags);");
+        let mut next = 0;
+        for (tag, field, when) in &fields {
+            if *tag > next {
+                code.line(format!(
+                    "self.unknown_tagged_fields.write({next}..={}, w);",
+                    tag - 1
+                ));
+            }
+            // In a version that does not know this tag it may be among the unknown ones.
+            if *when != When::Always {
+                code.line(format!(
+                    "self.unknown_tagged_fields.write({tag}..={tag}, w);"
+                ));
+            }
+            next = tag + 1;
+            code.when(Some(&both(when, &shape.is_set(field))), |code| {
+                write_tagged_field(shape, owner, field, *tag, code);
+            });
+        }
+        code.line(format!(
+            "self.unknown_tagged_fields.write({next}..=u32::MAX, w);"
+        ));
+    }
+    code.line("}");
+}
+
+fn write_tagged_field(shape: &Shape<'_>, owner: &Struct, field: &Field, tag: u32, code: &mut Code) {
+    if let Some(size) = field.ty.fixed_size() {
+        code.line(format!("w.unsigned_varint({tag});"));
+        code.line(format!("w.unsigned_varint({size});"));
+        write_value(shape, owner, field, true, code);
+    } else {
+        // The size stands before the field, so the field is written aside first. Tagged fields are
+        // rare and small: the copy costs less than sizing twice would in code.
+        code.line(format!("w.tagged({tag}, |w| {{"));
+        write_value(shape, owner, field, true, code);
+        code.line("});");
+    }
+}
+
+/// Writes a field that is present.
+fn write_value(shape: &Shape<'_>, owner: &Struct, field: &Field, tagged: bool, code: &mut Code) {
+    let name = field_name(field);
+    if !field.is_nullable() {
+        return write_type(
+            shape,
+            owner,
+            field,
+            &field.ty,
+            &format!("self.{name}"),
+            code,
+        );
+    }
+    let compact = shape.compact(owner, field);
+    let null = match &field.ty {
+        Type::String => format!("w.null_string({compact})"),
+        // Null is a marker of -1, but 0 where the struct is a tagged field.
+        Type::Struct(_) => format!("w.i8({})", if tagged { 0 } else { -1 }),
+        _ => format!("w.null({compact})"),
+    };
+    code.line(format!("match &self.{name} {{"));
+    code.line("Some(value) => {");
+    if matches!(field.ty, Type::Struct(_)) {
+        match shape.nullable(owner, field) {
+            When::Never => {}
+            When::Always => code.line("w.i8(1);"),
+            When::If(condition) => code.when(Some(&condition), |code| code.line("w.i8(1);")),
+        }
+    }
+    write_type(shape, owner, field, &field.ty, "value", code);
+    code.line("}");
+    code.line(format!("None => {null},"));
+    code.line("}");
+}
+
+fn write_type(
+    shape: &Shape<'_>,
+    owner: &Struct,
+    field: &Field,
+    ty: &Type,
+    value: &str,
+    code: &mut Code,
+) {
+    let compact = shape.compact(owner, field);
+    match ty {
+        Type::String => code.line(format!("w.string({compact}, {});", borrowed(value))),
+        Type::Bytes | Type::Records => {
+            code.line(format!("w.bytes({compact}, {});", borrowed(value)));
+        }
+        Type::Struct(_) => code.line(format!("{value}.write(version, w);")),
+        Type::Array(element) => {
+            code.line(format!("w.len({compact}, {value}.len());"));
+            match **element {
+                Type::Int32 => code.line(format!("w.i32s({});", borrowed(value))),
+                _ => {
+                    code.line(format!("for element in {} {{", borrowed(value)));
+                    write_type(shape, owner, field, element, "element", code);
+                    code.line("}");
+                }
+            }
+        }
+        _ => {
+            let value = if value.starts_with("self.") {
+                value.to_owned()
+            } else {
+                format!("*{value}")
+            };
+            code.line(format!("w.{}({value});", method(ty)));
+        }
+    }
+}
+
+/// The method of reader and writer for a type of fixed size.
+pub(super) fn method(ty: &Type) -> &'static str {
+    match ty {
+        Type::Bool => "bool",
+        Type::Int8 => "i8",
+        Type::Int16 => "i16",
+        Type::Uint16 => "u16",
+        Type::Int32 => "i32",
+        Type::Uint32 => "u32",
+        Type::Int64 => "i64",
+        Type::Float64 => "f64",
+        Type::Uuid => "uuid",
+        _ => "of no fixed size",
+    }
+}

@@ -1,0 +1,1 @@
+//! A plain encoder that walks the schema.
