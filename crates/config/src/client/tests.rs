@@ -90,7 +90,7 @@ fn wrong_values_are_all_named_with_file_and_line() {
     error(
         "bootstrap.servers=a:1\nbootstrap.controllers=b:2",
         &expect![
-            "client.properties:2: bootstrap.controllers=b:2: the value must be left out where bootstrap.servers is given: choose one"
+            "client.properties:2: bootstrap.controllers=b:2: bootstrap.servers is given too: keep one of them"
         ],
     );
 }
@@ -100,7 +100,7 @@ fn protocols_of_a_later_release() {
     error(
         "client.id=x\nsecurity.protocol=SASL_SSL",
         &expect![
-            "client.properties:2: security.protocol=SASL_SSL: the value must be PLAINTEXT: this release of klamm has neither SSL nor SASL, a later one will. Until then use a PLAINTEXT listener of the cluster"
+            "client.properties:2: security.protocol=SASL_SSL: this release of klamm speaks PLAINTEXT only, SSL and SASL come in a later one; until then use a PLAINTEXT listener of the cluster"
         ],
     );
     error(
