@@ -65,6 +65,12 @@ impl Schema {
                         format!("no struct is called {name}"),
                     ));
                 }
+                if self.contains_itself(field, &mut Vec::new()) {
+                    return Err(SchemaError::invalid(
+                        place,
+                        "leads to a struct that contains itself",
+                    ));
+                }
                 if field.tag.is_none() != field.tagged_versions.is_empty() {
                     return Err(SchemaError::invalid(
                         place,
@@ -89,6 +95,25 @@ impl Schema {
             }
         }
         Ok(())
+    }
+}
+
+impl Schema {
+    /// Whether a field's struct leads back to itself, by structs or arrays of structs.
+    fn contains_itself<'a>(&'a self, field: &'a Field, path: &mut Vec<&'a str>) -> bool {
+        let Some(owner) = field.ty.struct_name().and_then(|name| self.find(name)) else {
+            return false;
+        };
+        if path.contains(&owner.name.as_str()) {
+            return true;
+        }
+        path.push(&owner.name);
+        let found = owner
+            .fields
+            .iter()
+            .any(|field| self.contains_itself(field, path));
+        path.pop();
+        found
     }
 }
 

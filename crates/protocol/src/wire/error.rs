@@ -5,7 +5,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum DecodeError {
     /// The frame ends before the value does.
-    #[error("needs {needed} more bytes where {left} are left")]
+    #[error("needs {needed} bytes where {left} are left")]
     Truncated {
         /// How many bytes the value needs.
         needed: usize,

@@ -7,7 +7,7 @@ use crate::{Field, Struct, Type};
 pub(super) fn read(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let tagged = shape.tagged_fields(owner);
     for field in &owner.fields {
-        let name = field_name(field);
+        let name = local_name(field);
         let default = shape.default_value(field);
         let mutable = if tagged.iter().any(|(_, other, _)| other.name == field.name) {
             "mut "
@@ -48,7 +48,7 @@ pub(super) fn read(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
                 };
                 code.line(format!(
                     "{tag}{guard} => {} = {},",
-                    field_name(field),
+                    local_name(field),
                     value(shape, owner, field, true)
                 ));
             }
@@ -61,11 +61,33 @@ pub(super) fn read(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         code.line("TaggedFields::EMPTY");
         code.line("};");
     }
-    let mut names: Vec<String> = owner.fields.iter().map(field_name).collect();
+    let initialize = |field: &Field| match (field_name(field), local_name(field)) {
+        (name, local) if name == local => name,
+        (name, local) => format!("{name}: {local}"),
+    };
+    let mut names: Vec<String> = owner.fields.iter().map(initialize).collect();
     if shape.ever_flexible() {
         names.push("unknown_tagged_fields".to_owned());
     }
     code.line(format!("Ok(Self {{ {} }})", names.join(", ")));
+}
+
+/// The local variable for a field: its name, unless the function has that name for something else.
+fn local_name(field: &Field) -> String {
+    const TAKEN: &[&str] = &[
+        "count",
+        "flexible",
+        "r",
+        "tag",
+        "unknown_tagged_fields",
+        "version",
+    ];
+    let name = field_name(field);
+    if TAKEN.contains(&name.as_str()) {
+        format!("{name}_field")
+    } else {
+        name
+    }
 }
 
 /// The expression that reads a field that is present.
