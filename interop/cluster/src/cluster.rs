@@ -1,0 +1,302 @@
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use klamm_java_peer::{Peer, PeerError, Value, json};
+use tempfile::TempDir;
+
+use crate::node::Node;
+use crate::ports::free_ports;
+use crate::spec::{Address, Role, Spec};
+use crate::wait_until;
+
+/// A start takes 15 s on two idle cores; a busy machine gets much longer before a test fails.
+const DEADLINE: Duration = Duration::from_secs(180);
+/// Whole starts, each with new ports, before ports in use are taken for the machine's fault.
+const STARTS: usize = 5;
+const PORT_IN_USE: &str = "Address already in use";
+
+/// A running cluster. Its methods wait for what they say, and panic with the servers' logs when
+/// that takes too long.
+#[derive(Debug)]
+pub struct Cluster {
+    nodes: Mutex<Vec<Node>>,
+    addresses: Vec<Address>,
+    peer: Mutex<Peer>,
+    dir: TempDir,
+}
+
+impl Cluster {
+    pub(crate) fn start(spec: Spec) -> Self {
+        let mut peer = Some(Peer::start());
+        for _ in 0..STARTS {
+            let cluster = Self::launch(&spec, peer.take().unwrap_or_else(Peer::start));
+            if cluster.is_in_service() {
+                return cluster;
+            }
+        }
+        panic!("{STARTS} starts on different free ports all found some in use");
+    }
+
+    fn launch(spec: &Spec, peer: Peer) -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("klamm-interop-")
+            .tempdir()
+            .expect("the temporary directory is writable");
+        let ports = free_ports(2 * spec.nodes.len());
+        let addresses: Vec<Address> = spec
+            .nodes
+            .iter()
+            .zip(ports.chunks(2))
+            .map(|(&(id, role), ports)| Address {
+                id,
+                role,
+                broker_port: ports[0],
+                controller_port: ports[1],
+            })
+            .collect();
+        let mut nodes: Vec<Node> = addresses
+            .iter()
+            .map(|&address| Node::new(spec, address, &addresses, dir.path()))
+            .collect();
+        let cluster_id = random_cluster_id();
+        for node in &mut nodes {
+            node.start(Some((&cluster_id, spec.format())));
+        }
+        Self {
+            nodes: Mutex::new(nodes),
+            addresses,
+            peer: Mutex::new(peer),
+            dir,
+        }
+    }
+
+    /// Waits for every broker; false if a port was taken by someone else meanwhile.
+    fn is_in_service(&self) -> bool {
+        let brokers = self.broker_ids();
+        let mut ended = None;
+        let ready = wait_until(DEADLINE, || {
+            ended = self.ended();
+            ended.is_some() || self.alive() == brokers
+        });
+        if ended.is_some()
+            && self
+                .nodes()
+                .iter()
+                .any(|node| node.log_contains(PORT_IN_USE))
+        {
+            return false;
+        }
+        if let Some(ended) = ended {
+            panic!("{ended} while starting\n{}", self.tails());
+        }
+        assert!(
+            ready,
+            "the cluster is not in service after {DEADLINE:?}\n{}",
+            self.tails()
+        );
+        true
+    }
+
+    /// The brokers as a bootstrap list.
+    pub fn bootstrap(&self) -> String {
+        self.list(Role::Controller, |node| node.broker_port)
+    }
+
+    /// The controllers as a bootstrap list.
+    pub fn controllers(&self) -> String {
+        self.list(Role::Broker, |node| node.controller_port)
+    }
+
+    /// The address of one broker.
+    pub fn broker(&self, id: u32) -> String {
+        format!("127.0.0.1:{}", self.address(id).broker_port)
+    }
+
+    /// The address of one controller.
+    pub fn controller(&self, id: u32) -> String {
+        format!("127.0.0.1:{}", self.address(id).controller_port)
+    }
+
+    /// The ids of all brokers, running or not.
+    pub fn broker_ids(&self) -> Vec<u32> {
+        let brokers = self
+            .addresses
+            .iter()
+            .filter(|node| node.role != Role::Controller);
+        let mut ids: Vec<u32> = brokers.map(|node| node.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// A directory that goes away with the cluster.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Kills a node at once, as a crash does.
+    pub fn kill(&self, id: u32) {
+        self.node(id, Node::kill);
+    }
+
+    /// Stops a node with its controlled shutdown.
+    pub fn stop(&self, id: u32) {
+        self.node(id, Node::stop);
+    }
+
+    /// Starts a node that was killed or stopped, on its old ports; wait for it with
+    /// [`Cluster::wait_for_brokers`].
+    pub fn restart(&self, id: u32) {
+        self.node(id, |node| node.start(None));
+    }
+
+    /// The active controller.
+    ///
+    /// # Panics
+    /// If there is none for too long.
+    pub fn active_controller(&self) -> u32 {
+        let mut leader = None;
+        self.wait("an active controller", || {
+            let quorum = self.try_admin("quorum", json!({}));
+            leader = quorum
+                .ok()
+                .and_then(|q| u32::try_from(q["leader"].as_i64()?).ok());
+            leader.is_some()
+        });
+        leader.expect("waited for it")
+    }
+
+    /// Waits until exactly these brokers are in service.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub fn wait_for_brokers(&self, ids: &[u32]) {
+        self.wait(&format!("the brokers in service to be {ids:?}"), || {
+            self.alive() == ids
+        });
+    }
+
+    /// Waits for a condition, polling it.
+    ///
+    /// # Panics
+    /// If a node ends by itself, or the condition does not hold in time.
+    pub fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
+        let mut ended = None;
+        let held = wait_until(DEADLINE, || {
+            if done() {
+                return true;
+            }
+            ended = self.ended();
+            ended.is_some()
+        });
+        if let Some(ended) = ended {
+            panic!("{ended} while waiting for {what}\n{}", self.tails());
+        }
+        assert!(
+            held,
+            "waited {DEADLINE:?} in vain for {what}\n{}",
+            self.tails()
+        );
+    }
+
+    /// Asks Apache Kafka's Admin client, through the brokers.
+    ///
+    /// # Panics
+    /// If it fails.
+    pub fn admin(&self, op: &str, args: Value) -> Value {
+        self.try_admin(op, args)
+            .unwrap_or_else(|e| panic!("{op}: {e}\n{}", self.tails()))
+    }
+
+    pub(crate) fn try_admin(&self, op: &str, mut args: Value) -> Result<Value, PeerError> {
+        args["bootstrap"] = self.bootstrap().into();
+        self.peer().call(op, args)
+    }
+
+    /// Runs one of Apache Kafka's tools, with `--bootstrap-server` added: exit status and output.
+    ///
+    /// # Panics
+    /// If it cannot be run.
+    pub fn tool(&self, tool: &str, args: &[&str]) -> (i64, String) {
+        let bootstrap = self.bootstrap();
+        let mut all = vec!["--bootstrap-server", &bootstrap];
+        all.extend(args);
+        self.peer()
+            .tool(tool, &all)
+            .unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.tails()))
+    }
+
+    /// The last lines of every node's log.
+    pub fn tails(&self) -> String {
+        self.nodes().iter().map(Node::tail).collect()
+    }
+
+    fn alive(&self) -> Vec<u32> {
+        let Ok(answer) = self.try_admin("brokers", json!({})) else {
+            return Vec::new();
+        };
+        let ids = answer["alive"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_u64);
+        ids.filter_map(|id| u32::try_from(id).ok()).collect()
+    }
+
+    fn ended(&self) -> Option<String> {
+        self.nodes().iter_mut().find_map(|node| {
+            let status = node.ended()?;
+            Some(format!("node {} ended with {status}", node.address.id))
+        })
+    }
+
+    fn node(&self, id: u32, act: impl FnOnce(&mut Node)) {
+        let mut nodes = self.nodes();
+        let node = nodes.iter_mut().find(|node| node.address.id == id);
+        act(node.unwrap_or_else(|| panic!("there is no node {id}")));
+    }
+
+    fn address(&self, id: u32) -> &Address {
+        let address = self.addresses.iter().find(|node| node.id == id);
+        address.unwrap_or_else(|| panic!("there is no node {id}"))
+    }
+
+    fn list(&self, without: Role, port: impl Fn(&Address) -> u16) -> String {
+        let nodes = self.addresses.iter().filter(|node| node.role != without);
+        let list: Vec<String> = nodes
+            .map(|node| format!("127.0.0.1:{}", port(node)))
+            .collect();
+        list.join(",")
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn peer(&self) -> MutexGuard<'_, Peer> {
+        self.peer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if thread::panicking() && std::env::var_os("KLAMM_KEEP").is_some() {
+            self.dir.disable_cleanup(true);
+            eprintln!(
+                "the cluster's files are kept in {}",
+                self.dir.path().display()
+            );
+        }
+    }
+}
+
+/// Kafka's ids are 16 bytes in URL-safe base64 without padding, 22 characters.
+fn random_cluster_id() -> String {
+    // The last character carries 2 bits of the 128 only, and a leading dash looks like an option.
+    let middle = (0..20).map(|_| fastrand::alphanumeric());
+    std::iter::once('k')
+        .chain(middle)
+        .chain(std::iter::once('A'))
+        .collect()
+}

@@ -1,0 +1,145 @@
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use klamm_java_peer::Java;
+
+use crate::spec::{Address, Spec};
+use crate::wait_until;
+
+/// Shutdown hooks of a broker wait for its controlled shutdown, which Kafka gives up on after a while.
+const STOP_DEADLINE: Duration = Duration::from_secs(120);
+
+/// A node's files, and its process while it runs.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) address: Address,
+    heap_mib: u32,
+    config: PathBuf,
+    log: PathBuf,
+    child: Option<Child>,
+}
+
+impl Node {
+    pub(crate) fn new(spec: &Spec, address: Address, all: &[Address], dir: &Path) -> Self {
+        let dir = dir.join(format!("node-{}", address.id));
+        std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
+        let config = dir.join("server.properties");
+        let properties = spec.server_properties(&address, all, &dir.join("data"));
+        std::fs::write(&config, properties).expect("the temporary directory is writable");
+        let log = dir.join("server.log");
+        Self {
+            address,
+            heap_mib: spec.heap_mib,
+            config,
+            log,
+            child: None,
+        }
+    }
+
+    /// Starts the process; with a cluster id it formats its directory first.
+    pub(crate) fn start(&mut self, format: Option<(&str, &[String])>) {
+        assert!(
+            self.child.is_none(),
+            "node {} runs already",
+            self.address.id
+        );
+        let mut command = Java::prepared().command(
+            "klamm.interop.Node",
+            self.heap_mib,
+            &["-Xms64m", "-Dklamm.log.level=INFO"],
+        );
+        if let Some((cluster_id, args)) = format {
+            command.args(["--format", cluster_id]).args(args);
+        }
+        let log = self.open_log();
+        let also = log.try_clone().expect("a log file can be opened twice");
+        let child = command
+            .arg(&self.config)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(log)
+            .stderr(also)
+            .spawn()
+            .unwrap_or_else(|e| panic!("cannot start java: {e}"));
+        self.child = Some(child);
+    }
+
+    /// Like `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// A controlled shutdown, as `kill -TERM` starts it.
+    pub(crate) fn stop(&mut self) {
+        let Some(child) = &mut self.child else { return };
+        let stdin = child.stdin.as_mut().expect("stdin was asked for");
+        stdin
+            .write_all(b"stop\n")
+            .expect("the node reads its lifeline");
+        let stopped = wait_until(STOP_DEADLINE, || {
+            child.try_wait().is_ok_and(|status| status.is_some())
+        });
+        if !stopped {
+            self.kill();
+            panic!(
+                "node {} did not stop in {STOP_DEADLINE:?}\n{}",
+                self.address.id,
+                self.tail()
+            );
+        }
+        self.child = None;
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// The status of a process that ended by itself.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.as_mut()?.try_wait().ok().flatten()
+    }
+
+    pub(crate) fn log_contains(&self, text: &str) -> bool {
+        std::fs::read_to_string(&self.log).is_ok_and(|log| log.contains(text))
+    }
+
+    /// The last lines of the log, for a panic message.
+    pub(crate) fn tail(&self) -> String {
+        const LINES: usize = 25;
+        let text = std::fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let tail = &lines[lines.len().saturating_sub(LINES)..];
+        let tail: String = tail.iter().map(|line| format!("    {line}\n")).collect();
+        let state = if self.is_running() {
+            "started"
+        } else {
+            "stopped"
+        };
+        format!(
+            "  log of node {} ({state}) ends with:\n{tail}",
+            self.address.id
+        )
+    }
+
+    fn open_log(&self) -> File {
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .expect("the temporary directory is writable")
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,69 @@
+//! klamm's codec against Apache Kafka's own, both ways: everything is written by one and read by the
+//! other. `KLAMM_FULL=1` tries more random instances, `KLAMM_SEED=n` repeats those of a run.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+mod messages;
+mod schemas;
+mod smallest;
+mod subjects;
+mod tables;
+
+use std::process::ExitCode;
+
+use klamm_java_peer::Peer;
+use subjects::Subject;
+
+/// What the tests share.
+struct Context {
+    java: Peer,
+    subjects: Vec<Subject>,
+    seed: u64,
+}
+
+fn main() -> ExitCode {
+    klamm_suite::run(
+        "codec",
+        &[
+            (
+                "tables::api_keys_versions_and_headers_are_java_s",
+                tables::apis,
+            ),
+            ("tables::error_codes_are_java_s", tables::errors),
+            (
+                "tables::klamm_codes_every_message_that_java_has",
+                tables::messages,
+            ),
+            (
+                "schemas::those_in_the_jars_say_what_klamm_s_copies_say",
+                schemas::equal,
+            ),
+            (
+                "smallest::every_message_is_as_long_as_in_java",
+                smallest::all,
+            ),
+            (
+                "smallest::elect_leaders_frames_have_29_and_28_bytes",
+                smallest::elect_leaders,
+            ),
+            (
+                "messages::klamm_reads_and_rewrites_what_java_writes",
+                messages::from_java,
+            ),
+            (
+                "messages::java_reads_equal_values_from_what_klamm_writes",
+                messages::to_java,
+            ),
+        ],
+        || {
+            let seed = std::env::var("KLAMM_SEED")
+                .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
+            println!("codec: KLAMM_SEED={seed}");
+            Context {
+                java: Peer::start(),
+                subjects: subjects::all(),
+                seed,
+            }
+        },
+    )
+}
