@@ -1,1 +1,65 @@
 //! A Kafka client: admin calls, metadata, retries and deadlines.
+//!
+//! [`Admin`] is where to begin:
+//!
+//! ```no_run
+//! use klamm_client::{
+//!     Admin, Bootstrap, ClientConfig, ElectLeadersOptions, ElectionScope, ElectionType, ServerAddress,
+//! };
+//!
+//! # async fn elect() -> Result<(), Box<dyn std::error::Error>> {
+//! let brokers = ServerAddress::parse_list("localhost:9092")?;
+//! let admin = Admin::connect(ClientConfig::new(Bootstrap::Brokers(brokers))).await?;
+//! let result = admin.elect_leaders(
+//!     ElectionType::Preferred,
+//!     ElectionScope::All,
+//!     ElectLeadersOptions::default(),
+//! );
+//! for (partition, outcome) in result.partitions().await? {
+//!     match outcome {
+//!         Ok(()) => println!("{partition} has its preferred leader"),
+//!         Err(error) => println!("{partition}: {error}"),
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A call has a deadline: its options' timeout, or `default_api_timeout`. Until then, requests that
+//! failed for a passing reason are sent again with exponential backoff and jitter, over new
+//! connections where old ones broke. A request that changes something, and would change something
+//! else when it is done twice, is not sent again once it may have reached a server: the error says
+//! that what became of it is unknown. Elections may be asked for again.
+
+mod admin;
+mod api;
+mod call;
+mod client;
+mod config;
+mod error;
+mod metadata;
+mod negotiation;
+mod pool;
+mod retry;
+mod types;
+
+pub use admin::{
+    Admin, AlterConfigsOptions, AlterReassignmentsOptions, ApiVersionsOptions, BrokerDescription,
+    ClusterDescription, ConfigChange, ConfigEntry, ConfigOperation, ConfigResource,
+    ConfigResourceKind, ConfigSource, ConfigSynonym, CreatePartitionsOptions, CreateTopicsOptions,
+    CreatedTopic, DeleteTopicsOptions, DescribeClusterOptions, DescribeConfigsOptions,
+    DescribeTopicPartitionsOptions, DescribeTopicsOptions, ElectLeadersError, ElectLeadersOptions,
+    ElectLeadersResult, ElectionScope, ElectionType, ListReassignmentsOptions,
+    MAX_ELECTIONS_PER_REQUEST, NewPartitions, NewTopic, OngoingReassignment, PartitionDescription,
+    Placement, TopicDescription, TopicSelection,
+};
+pub use config::{Bootstrap, ClientConfig};
+pub use error::{ClientError, ItemError, PartitionError};
+pub use klamm_net::{
+    Cause, Connector, NetError, ParseAddressError, ServerAddress, TcpConnector, Transport,
+};
+pub use klamm_protocol::{
+    ApiKey, BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex, Uuid, VersionRange,
+};
+pub use negotiation::ServerVersions;
+pub use types::TopicPartition;

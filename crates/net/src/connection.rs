@@ -269,6 +269,10 @@ impl Drop for Ticket {
 struct Pending {
     correlation_id: i32,
     api: ApiVersion,
+    #[expect(
+        clippy::type_complexity,
+        reason = "a name for it would hide what it is"
+    )]
     /// Hands the answer to the caller, if it still waits, and says how long to send nothing.
     deliver: Box<dyn FnOnce(&Bytes) -> Result<Duration, DecodeError> + Send>,
     _slot: Option<OwnedSemaphorePermit>,

@@ -19,6 +19,10 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Transport for T {}
 /// How bytes reach a server: over TCP, or in memory in tests.
 pub trait Connector: Send + Sync + 'static {
     /// Opens a stream to a server.
+    #[expect(
+        clippy::type_complexity,
+        reason = "a name for it would hide what it is"
+    )]
     fn connect<'a>(
         &'a self,
         server: &'a ServerAddress,

@@ -147,7 +147,7 @@ fn waiting(api: &Option<ApiVersion>) -> String {
 }
 
 /// A duration as people read it: `30 s`, `1.5 s`, `250 ms`.
-pub(crate) fn seconds(duration: Duration) -> String {
+pub fn seconds(duration: Duration) -> String {
     let millis = duration.as_millis();
     if millis < 1_000 {
         format!("{millis} ms")

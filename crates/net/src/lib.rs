@@ -18,5 +18,5 @@ pub mod testing;
 pub use address::{ParseAddressError, ServerAddress};
 pub use connection::{Connection, ConnectionOptions, MAX_IN_FLIGHT_REQUESTS};
 pub use connector::{Connector, TcpConnector, Transport};
-pub use error::{Cause, NetError};
+pub use error::{Cause, NetError, seconds};
 pub use frame::{DEFAULT_MAX_FRAME_BYTES, FrameError, FrameReader, OtherProtocol, write_segments};

@@ -48,6 +48,10 @@ pub struct FakeServer(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
+    #[expect(
+        clippy::type_complexity,
+        reason = "a name for it would hide what it is"
+    )]
     handlers: HashMap<ApiKey, Box<dyn FnMut(&Bytes) -> Vec<Step> + Send>>,
     requests: Vec<ApiVersion>,
     connections: usize,

@@ -1,0 +1,196 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use klamm_net::{Connector, ServerAddress};
+use klamm_protocol::BrokerId;
+
+use crate::metadata::Cluster;
+use crate::pool::{Peer, Pool};
+use crate::retry::Deadline;
+use crate::{ClientConfig, ClientError};
+
+/// How often the bootstrap list is gone through before a client that never was connected gives up,
+/// unless its time is over before. A person who mistyped an address should not wait for a minute.
+const BOOTSTRAP_PASSES: u32 = 3;
+
+/// Which server a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Any, the least busy one first.
+    Any,
+    /// The active controller, or the broker that stands in for it.
+    Controller,
+    /// This node.
+    Node(BrokerId),
+}
+
+/// Connections to a cluster and what is known of it. Clones are the same client.
+#[derive(Clone)]
+pub(crate) struct Client(Arc<Inner>);
+
+struct Inner {
+    config: ClientConfig,
+    pool: Pool,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    cluster: Option<Arc<Cluster>>,
+    /// Ask again before the cluster is used for a route.
+    stale: bool,
+}
+
+impl Client {
+    /// Connects to the first server of the bootstrap list, in random order, that works.
+    pub(crate) async fn connect(
+        config: ClientConfig,
+        connector: Arc<dyn Connector>,
+    ) -> Result<Self, ClientError> {
+        let deadline = Deadline::after(config.default_api_timeout);
+        let pool = Pool::new(&config, connector);
+        let client = Self(Arc::new(Inner {
+            config,
+            pool,
+            known: Mutex::default(),
+        }));
+        let mut servers = client.config().bootstrap.servers().to_vec();
+        let mut failures = HashMap::new();
+        for _ in 0..BOOTSTRAP_PASSES {
+            fastrand::shuffle(&mut servers);
+            for server in &servers {
+                if deadline.is_over() {
+                    break;
+                }
+                match client.learn_from(server, &deadline).await {
+                    Ok(_) => return Ok(client),
+                    Err(error) => failures.insert(server.clone(), error),
+                };
+            }
+            if deadline.is_over() || !failures.values().any(ClientError::is_retriable) {
+                break;
+            }
+        }
+        let listed = client.config().bootstrap.servers().iter();
+        let failures = listed
+            .filter_map(|server| failures.remove(server))
+            .collect();
+        Err(ClientError::NoServer { failures })
+    }
+
+    pub(crate) fn config(&self) -> &ClientConfig {
+        &self.0.config
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    /// Asks for the cluster's nodes again before the next request that is for one of them.
+    pub(crate) fn distrust_cluster(&self) {
+        self.known().stale = true;
+    }
+
+    /// A connection to the server that a route leads to. `failed` are servers to avoid, since
+    /// they failed this call before; one that fails now is added.
+    pub(crate) async fn peer(
+        &self,
+        route: Route,
+        failed: &mut Vec<ServerAddress>,
+        deadline: &Deadline,
+    ) -> Result<Arc<Peer>, ClientError> {
+        let server = match route {
+            Route::Any => self.any_server(failed),
+            Route::Controller => {
+                let cluster = self.cluster(deadline).await?;
+                let server = cluster.server.clone();
+                cluster
+                    .controller()
+                    .cloned()
+                    .ok_or(ClientError::NoController { server })
+            }
+            Route::Node(node) => {
+                let cluster = self.cluster(deadline).await?;
+                let server = cluster.server.clone();
+                let address = cluster.nodes.get(&node).cloned();
+                address.ok_or(ClientError::UnknownNode { node, server })
+            }
+        };
+        let server = server.inspect_err(|_| self.distrust_cluster())?;
+        self.0.pool.peer(&server, deadline).await.inspect_err(|_| {
+            self.distrust_cluster();
+            failed.push(server);
+        })
+    }
+
+    fn any_server(&self, failed: &mut Vec<ServerAddress>) -> Result<ServerAddress, ClientError> {
+        let candidates = self.candidates();
+        if candidates.iter().all(|server| failed.contains(server)) {
+            failed.clear();
+        }
+        let good = candidates
+            .into_iter()
+            .find(|server| !failed.contains(server));
+        good.ok_or(ClientError::NoServer {
+            failures: Vec::new(),
+        })
+    }
+
+    /// Connected servers first, then the cluster's other nodes, then the bootstrap list.
+    fn candidates(&self) -> Vec<ServerAddress> {
+        let mut candidates = self.0.pool.connected();
+        let mut nodes: Vec<ServerAddress> = match &self.known().cluster {
+            Some(cluster) => cluster.nodes.values().cloned().collect(),
+            None => Vec::new(),
+        };
+        fastrand::shuffle(&mut nodes);
+        nodes.extend(self.config().bootstrap.servers().iter().cloned());
+        for server in nodes {
+            if !candidates.contains(&server) {
+                candidates.push(server);
+            }
+        }
+        candidates
+    }
+
+    async fn cluster(&self, deadline: &Deadline) -> Result<Arc<Cluster>, ClientError> {
+        {
+            let known = self.known();
+            if let (Some(cluster), false) = (&known.cluster, known.stale) {
+                return Ok(cluster.clone());
+            }
+        }
+        let mut failures = Vec::new();
+        for server in self.candidates() {
+            if deadline.is_over() {
+                break;
+            }
+            match self.learn_from(&server, deadline).await {
+                Ok(cluster) => return Ok(cluster),
+                Err(error) => failures.push(error),
+            }
+        }
+        Err(ClientError::NoServer { failures })
+    }
+
+    async fn learn_from(
+        &self,
+        server: &ServerAddress,
+        deadline: &Deadline,
+    ) -> Result<Arc<Cluster>, ClientError> {
+        let peer = self.0.pool.peer(server, deadline).await?;
+        let at = deadline.within(self.config().request_timeout);
+        let asked = Cluster::ask(&peer, &self.config().bootstrap, at).await;
+        let cluster = Arc::new(asked.inspect_err(|_| self.0.pool.retire(&peer))?);
+        *self.known() = Known {
+            cluster: Some(cluster.clone()),
+            stale: false,
+        };
+        Ok(cluster)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Nothing panics while it holds this lock.
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
