@@ -63,7 +63,7 @@ impl fmt::Display for ServerAddress {
 /// A text is not a server's address.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{text:?} is no server address: {problem}; write host:port, such as localhost:9092 or [::1]:9092"
+    "{text:?} is not a server address: {problem}; write host:port, such as localhost:9092 or [::1]:9092"
 )]
 pub struct ParseAddressError {
     text: String,
@@ -121,8 +121,10 @@ impl FromStr for ServerAddress {
                 ));
             }
         }
+        // `parse` would take a sign.
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
         match port.parse() {
-            Ok(port) if port > 0 => Ok(Self::new(host, port)),
+            Ok(port) if digits && port > 0 => Ok(Self::new(host, port)),
             _ => Err(fail("the port is not a number from 1 to 65535")),
         }
     }
@@ -175,12 +177,25 @@ mod tests {
             "h:0",
             "h:65536",
             "h:",
-            "h:+1x",
+            "h:+1",
         ];
         let problems: String = texts
             .iter()
             .map(|text| format!("{}\n", text.parse::<ServerAddress>().unwrap_err()))
             .collect();
-        expect![[""]].assert_eq(&problems);
+        expect![[r#"
+            "" is not a server address: the port is missing; write host:port, such as localhost:9092 or [::1]:9092
+            "localhost" is not a server address: the port is missing; write host:port, such as localhost:9092 or [::1]:9092
+            ":9092" is not a server address: the host is missing; write host:port, such as localhost:9092 or [::1]:9092
+            "::1:9092" is not a server address: an IPv6 address goes in brackets; write host:port, such as localhost:9092 or [::1]:9092
+            "[::1]" is not a server address: the port is missing; write host:port, such as localhost:9092 or [::1]:9092
+            "[::1:9092" is not a server address: the bracket is not closed; write host:port, such as localhost:9092 or [::1]:9092
+            "[host]:1" is not a server address: there is no IPv6 address in the brackets; write host:port, such as localhost:9092 or [::1]:9092
+            "a b:1" is not a server address: a host name has letters, digits, '-', '.' and '_' only; write host:port, such as localhost:9092 or [::1]:9092
+            "h:0" is not a server address: the port is not a number from 1 to 65535; write host:port, such as localhost:9092 or [::1]:9092
+            "h:65536" is not a server address: the port is not a number from 1 to 65535; write host:port, such as localhost:9092 or [::1]:9092
+            "h:" is not a server address: the port is not a number from 1 to 65535; write host:port, such as localhost:9092 or [::1]:9092
+            "h:+1" is not a server address: the port is not a number from 1 to 65535; write host:port, such as localhost:9092 or [::1]:9092
+        "#]].assert_eq(&problems);
     }
 }

@@ -61,7 +61,10 @@ pub enum Cause {
         left: Duration,
     },
     /// The server closed the connection.
-    #[error("the server closed the connection{}", waiting(.waiting_for))]
+    #[error(
+        "the server closed the connection{}; look at its log, and check that the listener is PLAINTEXT",
+        waiting(.waiting_for)
+    )]
     Closed {
         /// The request that waited for its answer.
         waiting_for: Option<ApiVersion>,
