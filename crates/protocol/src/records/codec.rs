@@ -9,9 +9,8 @@ mod snappy;
 #[cfg(feature = "compression")]
 mod zstandard;
 
-use alloc::string::String;
 #[cfg(feature = "compression")]
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{BuildError, Compression, RecordsError};
@@ -90,10 +89,7 @@ impl From<Compression> for Codec {
 }
 
 /// Why a codec gave up.
-#[cfg_attr(
-    not(feature = "compression"),
-    expect(dead_code, reason = "no codec is built")
-)]
+#[cfg(feature = "compression")]
 enum Fault {
     /// The output would pass the limit.
     Limit,
@@ -109,7 +105,7 @@ fn broken(reason: impl ToString) -> Fault {
 /// Decompresses all of `input`. `magic` is the format of the batch or message around it: what counts
 /// as a valid LZ4 header depends on it.
 ///
-/// Memory: the output at its final size, less than once more while it grows, and below 64 KiB for
+/// Memory: at most twice the limit while the output grows, and below 64 KiB for
 /// the codec itself (zstd's C code keeps about 160 KiB of tables of its own).
 pub(super) fn decompress(
     compression: Compression,
@@ -118,34 +114,36 @@ pub(super) fn decompress(
     limit: DecompressLimit,
 ) -> Result<Vec<u8>, RecordsError> {
     #[cfg(not(feature = "compression"))]
-    let result: Result<Vec<u8>, Fault> = {
-        let _ = (magic, input);
-        return Err(RecordsError::NotBuiltIn(compression));
-    };
-    #[cfg(feature = "compression")]
-    let result = match compression {
-        // Callers view uncompressed records where they are.
-        Compression::None => Ok(input.to_vec()),
-        Compression::Gzip => gzip::decompress(input, limit.0),
-        Compression::Snappy => snappy::decompress(input, limit.0),
-        Compression::Lz4 => lz4::decompress(input, magic == 0, limit.0),
-        Compression::Zstd => zstandard::decompress(input, limit.0),
-    };
-    let mut output = result.map_err(|fault| match fault {
-        Fault::Limit => RecordsError::Limit {
-            compression,
-            limit: limit.0,
-        },
-        Fault::Broken(reason) => RecordsError::Decompress {
-            compression,
-            reason,
-        },
-    })?;
-    // Views on the output may live long; they should not hold a guess that was much too large.
-    if output.capacity() / 2 > output.len() {
-        output.shrink_to_fit();
+    {
+        let _ = (magic, input, limit);
+        Err(RecordsError::NotBuiltIn(compression))
     }
-    Ok(output)
+    #[cfg(feature = "compression")]
+    {
+        let result = match compression {
+            // Callers view uncompressed records where they are.
+            Compression::None => Ok(input.to_vec()),
+            Compression::Gzip => gzip::decompress(input, limit.0),
+            Compression::Snappy => snappy::decompress(input, limit.0),
+            Compression::Lz4 => lz4::decompress(input, magic == 0, limit.0),
+            Compression::Zstd => zstandard::decompress(input, limit.0),
+        };
+        let mut output = result.map_err(|fault| match fault {
+            Fault::Limit => RecordsError::Limit {
+                compression,
+                limit: limit.0,
+            },
+            Fault::Broken(reason) => RecordsError::Decompress {
+                compression,
+                reason,
+            },
+        })?;
+        // Views on the output may live long; they should not hold a guess that was far too large.
+        if output.capacity() / 2 > output.len() {
+            output.shrink_to_fit();
+        }
+        Ok(output)
+    }
 }
 
 /// Compresses `input` into a new buffer, after `head` bytes of zero that are left for a header.
@@ -176,6 +174,16 @@ pub(super) fn compress(codec: Codec, input: &[u8], head: usize) -> Result<Vec<u8
         // Codecs ask for room for the worst case, several times of what they need.
         out.shrink_to_fit();
         Ok(out)
+    }
+}
+
+/// Makes room for `more` bytes, of which the caller knows that they keep to the limit. The buffer
+/// doubles, but not past the limit, so that an old and a new one together are twice that at most.
+#[cfg(feature = "compression")]
+fn grow(output: &mut Vec<u8>, more: usize, limit: usize) {
+    if output.capacity() - output.len() < more {
+        let doubled = output.capacity().saturating_mul(2).min(limit);
+        output.reserve_exact(more.max(doubled.saturating_sub(output.len())));
     }
 }
 

@@ -262,21 +262,24 @@ impl<'a> RecordsIter<'a> {
         self.reader.position()
     }
 
-    fn read(&mut self) -> Result<Option<Record<'a>>, RecordsError> {
+    #[inline]
+    fn read(&mut self) -> Option<Result<Record<'a>, RecordsError>> {
         match &self.records.layout {
             Layout::Batch { header, count } => {
                 if self.index < *count {
-                    return self.record(header).map(Some);
+                    return Some(self.record(header));
                 }
                 match self.reader.remaining() {
-                    0 => Ok(None),
-                    left => Err(RecordsError::BytesAfterRecords {
+                    0 => None,
+                    left => Some(Err(RecordsError::BytesAfterRecords {
                         count: *count,
                         left,
-                    }),
+                    })),
                 }
             }
-            Layout::Messages(set) => set.next(&self.records.body, &mut self.reader, self.index),
+            Layout::Messages(set) => set
+                .next(&self.records.body, &mut self.reader, self.index)
+                .transpose(),
         }
     }
 
@@ -317,7 +320,7 @@ impl<'a> Iterator for RecordsIter<'a> {
         if self.done {
             return None;
         }
-        let item = self.read().transpose();
+        let item = self.read();
         self.done = !matches!(item, Some(Ok(_)));
         self.index = self.index.wrapping_add(1);
         item

@@ -5,21 +5,31 @@ use std::io::{Read, Write};
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::{Fault, broken, buffer};
+use super::{Fault, broken, buffer, grow};
 
 /// Reads one or more members, as Java's `GZIPInputStream` does.
 pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
-    let mut output = Vec::with_capacity(input.len().saturating_mul(3).min(limit));
     // One byte past the limit tells "too much" from "just enough".
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    MultiGzDecoder::new(input)
-        .take(most)
-        .read_to_end(&mut output)
-        .map_err(broken)?;
-    if output.len() > limit {
-        Err(Fault::Limit)
-    } else {
-        Ok(output)
+    let most = limit.saturating_add(1);
+    let mut decoder = MultiGzDecoder::new(input);
+    let mut output = Vec::new();
+    grow(
+        &mut output,
+        input.len().saturating_mul(3).clamp(1, most),
+        most,
+    );
+    loop {
+        let room = output.capacity() - output.len();
+        // `read_to_end` alone would double the buffer past the limit.
+        let mut part = decoder.by_ref().take(room as u64);
+        let len = part.read_to_end(&mut output).map_err(broken)?;
+        if output.len() > limit {
+            return Err(Fault::Limit);
+        }
+        if len < room {
+            return Ok(output);
+        }
+        grow(&mut output, 1, most);
     }
 }
 

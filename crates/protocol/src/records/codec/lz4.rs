@@ -13,7 +13,7 @@ use lz4_flex::block::{
 };
 use twox_hash::XxHash32;
 
-use super::{Fault, broken, buffer};
+use super::{Fault, broken, buffer, grow};
 
 const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 /// Version 1 in the two highest bits of the flags.
@@ -91,6 +91,7 @@ pub(super) fn decompress(
         } else if len > limit - output.len() {
             return Err(Fault::Limit);
         } else {
+            grow(&mut output, len, limit);
             output.extend_from_slice(block);
         }
     }
@@ -105,6 +106,7 @@ fn decompress_block(
     let start = output.len();
     let most = block_max.min(block.len().saturating_mul(MAX_RATIO));
     let room = most.min(limit - start);
+    grow(output, room, limit);
     output.resize(start + room, 0);
     let (before, block_out) = output.split_at_mut(start);
     // Kafka's blocks are independent. Reading linked ones as well costs nothing.

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
-use super::{Fault, broken, buffer};
+use super::{Fault, broken, buffer, grow};
 
 /// What every stream of snappy-java starts with; Apache's Java client writes those, several other
 /// clients one raw block.
@@ -56,6 +56,7 @@ fn block(compressed: &[u8], output: &mut Vec<u8>, limit: usize) -> Result<(), Fa
     if claimed > limit - start {
         return Err(Fault::Limit);
     }
+    grow(output, claimed, limit);
     output.resize(start + claimed, 0);
     Decoder::new()
         .decompress(compressed, &mut output[start..])

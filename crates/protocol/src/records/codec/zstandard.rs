@@ -1,5 +1,6 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use std::cell::Cell;
 use std::io::Cursor;
 
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
@@ -11,6 +12,16 @@ use super::{Fault, broken, buffer};
 const BELIEVED_RATIO: usize = 64;
 /// What is allocated for any frame at the least, in bytes.
 const LEAST_ROOM: usize = 4 << 10;
+
+/// A compression context that has grown beyond this many bytes (at the highest levels) is not kept.
+const KEPT_ENCODER_LEN: usize = 4 << 20;
+
+std::thread_local! {
+    // Making a context takes twice as long as using it on a batch of the usual size. Each thread
+    // keeps one; nothing of a batch stays in it.
+    static DECODER: Cell<Option<DCtx<'static>>> = const { Cell::new(None) };
+    static ENCODER: Cell<Option<CCtx<'static>>> = const { Cell::new(None) };
+}
 
 /// Reads one or more frames in single passes.
 ///
@@ -29,7 +40,19 @@ pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
         // Apache's Java client streams, so its frames do not state their size.
         _ => input.len().saturating_mul(8).saturating_add(LEAST_ROOM),
     };
-    let mut context = DCtx::try_create().ok_or_else(|| broken("out of memory"))?;
+    let context = DECODER.take().or_else(DCtx::try_create);
+    let mut context = context.ok_or_else(|| broken("out of memory"))?;
+    let result = decompress_guessing(&mut context, input, guess, limit);
+    DECODER.set(Some(context));
+    result
+}
+
+fn decompress_guessing(
+    context: &mut DCtx<'_>,
+    input: &[u8],
+    guess: usize,
+    limit: usize,
+) -> Result<Vec<u8>, Fault> {
     let mut room = guess.min(limit);
     let mut output = Vec::new();
     loop {
@@ -56,7 +79,8 @@ pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
 
 /// Writes one frame that states its size.
 pub(super) fn compress(input: &[u8], level: Option<i32>, head: usize) -> Result<Vec<u8>, String> {
-    let mut context = CCtx::try_create().ok_or_else(|| "out of memory".to_string())?;
+    let context = ENCODER.take().or_else(CCtx::try_create);
+    let mut context = context.ok_or_else(|| "out of memory".to_string())?;
     let mut out = Cursor::new(buffer(head, compress_bound(input.len())));
     out.set_position(head as u64);
     context
@@ -66,5 +90,8 @@ pub(super) fn compress(input: &[u8], level: Option<i32>, head: usize) -> Result<
             level.unwrap_or(zstd::DEFAULT_COMPRESSION_LEVEL),
         )
         .map_err(|code| get_error_name(code).to_string())?;
+    if context.sizeof() <= KEPT_ENCODER_LEN {
+        ENCODER.set(Some(context));
+    }
     Ok(out.into_inner())
 }
