@@ -1,2 +1,72 @@
-//! The klamm command.
-fn main() {}
+//! The klamm command: it sees and moves partition leadership of Kafka clusters.
+
+mod args;
+mod cluster;
+mod connect;
+mod duration;
+mod elect;
+mod errors;
+mod exit;
+mod interrupt;
+mod leaders;
+mod metadata;
+mod output;
+mod pages;
+mod patterns;
+mod table;
+
+use std::future::Future;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use errors::Problem;
+use exit::Exit;
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help goes to standard output, errors to standard error; a closed one is nobody's problem.
+            let _ = error.print();
+            return if error.exit_code() == 0 {
+                Exit::Done
+            } else {
+                Exit::Misuse
+            }
+            .into();
+        }
+    };
+    let out = Output::detect();
+    let result = match &cli.command {
+        Command::Elect(args) => elect::run(args, &out),
+        Command::Leaders(args) => leaders::run(args, &out),
+        Command::Completions(args) => pages::completions(args, &out),
+        Command::Man(args) => pages::man(args, &out),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(problem) => {
+            out.problem(&problem);
+            problem.exit().into()
+        }
+    }
+}
+
+/// Runs what talks to a cluster, on this thread alone: a command that runs for milliseconds has no use for more.
+fn block_on(work: impl Future<Output = Result<Exit, Problem>>) -> Result<Exit, Problem> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| {
+        Problem::failure("the system gives klamm no event loop")
+            .because(error.to_string())
+            .next("see whether the limit of open files is reached (ulimit -n)")
+    })?;
+    let result = runtime.block_on(work);
+    // A resolver that hangs must not hold up the end.
+    runtime.shutdown_background();
+    result
+}

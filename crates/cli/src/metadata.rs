@@ -1,0 +1,95 @@
+use std::collections::BTreeMap;
+
+use klamm_client::{
+    Admin, ByteString, ClientError, DescribeClusterOptions, DescribeTopicPartitionsOptions,
+    DescribeTopicsOptions, ItemError, PartitionDescription, TopicDescription, TopicPartition,
+    TopicSelection,
+};
+
+use crate::cluster::{Broker, Cluster, Partition};
+
+/// Whether the eligible leader replicas are wanted, which takes another API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Elr {
+    Wanted,
+    NotWanted,
+}
+
+/// Asks a cluster who leads what. Topics that it does not show are left out.
+pub(crate) async fn cluster(
+    admin: &Admin,
+    topics: &TopicSelection,
+    elr: Elr,
+) -> Result<Cluster, ClientError> {
+    let described = async {
+        match elr {
+            Elr::Wanted => with_elr(admin, topics).await,
+            Elr::NotWanted => without_elr(admin, topics).await,
+        }
+    };
+    let (nodes, described) = tokio::try_join!(
+        admin.describe_cluster(DescribeClusterOptions::default()),
+        described
+    )?;
+    let brokers = nodes
+        .brokers
+        .into_iter()
+        .filter(|broker| broker.fenced != Some(true));
+    let brokers = brokers.map(|broker| {
+        let address = match broker.address() {
+            Some(address) => address.to_string(),
+            None => format!("{}:{}", broker.host, broker.port),
+        };
+        (
+            broker.id.0,
+            Broker {
+                address,
+                rack: broker.rack.map(|rack| rack.to_string()),
+            },
+        )
+    });
+    let partitions = described.into_values().flatten().flat_map(|topic| {
+        let name = topic.name;
+        topic.partitions.into_iter().map(move |partition| {
+            (
+                TopicPartition::new(name.clone(), partition.index),
+                plain(partition),
+            )
+        })
+    });
+    Ok(Cluster {
+        brokers: brokers.collect(),
+        partitions: partitions.collect(),
+    })
+}
+
+type Described = BTreeMap<ByteString, Result<TopicDescription, ItemError>>;
+
+/// From brokers before Kafka 3.7, which do not tell, the partitions come without their ELR.
+async fn with_elr(admin: &Admin, topics: &TopicSelection) -> Result<Described, ClientError> {
+    let options = DescribeTopicPartitionsOptions::default();
+    match admin.describe_topic_partitions(topics, options).await {
+        Err(ClientError::Unsupported { .. }) => without_elr(admin, topics).await,
+        described => described,
+    }
+}
+
+async fn without_elr(admin: &Admin, topics: &TopicSelection) -> Result<Described, ClientError> {
+    let options = DescribeTopicsOptions {
+        include_internal: true,
+        ..Default::default()
+    };
+    admin.describe_topics(topics, options).await
+}
+
+fn plain(partition: PartitionDescription) -> Partition {
+    let ids = |ids: Vec<klamm_client::BrokerId>| ids.into_iter().map(|id| id.0).collect();
+    Partition {
+        leader: partition.leader.map(|id| id.0),
+        leader_epoch: partition.leader_epoch.map(|epoch| epoch.0),
+        replicas: ids(partition.replicas),
+        isr: ids(partition.isr),
+        elr: partition.elr.map(ids),
+        offline: ids(partition.offline),
+    }
+}

@@ -1,0 +1,122 @@
+use std::io::{self, IsTerminal, Write};
+
+use terminal_size::{Height, Width};
+
+use crate::errors::Problem;
+use crate::table::{Look, Style};
+
+/// Where a command's text goes: results to standard output, talk to standard error. The only module that prints.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// Whether standard output is a terminal.
+    pub(crate) stdout_is_terminal: bool,
+    /// Whether standard error is a terminal.
+    pub(crate) stderr_is_terminal: bool,
+    colours: bool,
+}
+
+/// Why a result could not be written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum WriteError {
+    /// The reader went away, as `head` does: nothing to talk about.
+    Closed,
+    /// Anything else, such as a full disk.
+    Problem(Problem),
+}
+
+impl Output {
+    /// Looks at the environment and at what standard output and error are.
+    pub(crate) fn detect() -> Self {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self {
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+            colours: !set("NO_COLOR") && !dumb,
+        }
+    }
+
+    /// What standard output can show now; a terminal may have been resized.
+    pub(crate) fn look(&self) -> Look {
+        Look {
+            colour: self.colours && self.stdout_is_terminal,
+            width: self.size().map(|(width, _)| width),
+        }
+    }
+
+    /// What standard error can show.
+    pub(crate) fn talk_look(&self) -> Look {
+        Look {
+            colour: self.colours && self.stderr_is_terminal,
+            width: None,
+        }
+    }
+
+    /// Columns and rows of the terminal that standard output is.
+    pub(crate) fn size(&self) -> Option<(usize, usize)> {
+        if !self.stdout_is_terminal {
+            return None;
+        }
+        let (Width(width), Height(height)) = terminal_size::terminal_size_of(io::stdout())?;
+        Some((width.into(), height.into()))
+    }
+
+    /// Writes results.
+    pub(crate) fn results(&self, text: &str) -> Result<(), WriteError> {
+        let mut stdout = io::stdout().lock();
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(WriteError::Closed),
+            Err(error) => Err(WriteError::Problem(
+                Problem::failure("results could not be written to standard output")
+                    .because(error.to_string())
+                    .next("see whether its disk is full"),
+            )),
+        }
+    }
+
+    /// Says something besides the results. Where nobody listens, there is nothing to do about it.
+    pub(crate) fn talk(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = stderr
+            .write_all(text.as_bytes())
+            .and_then(|()| stderr.write_all(b"\n"));
+    }
+
+    /// As [`Output::talk`], for what a person should not overlook.
+    pub(crate) fn warn(&self, text: &str) {
+        let word = Style::Warn.paint("warning:", self.talk_look());
+        self.talk(&format!("{word} {text}"));
+    }
+
+    /// Says why a command cannot go on.
+    pub(crate) fn problem(&self, problem: &Problem) {
+        let text = problem.to_string();
+        match text.split_once(": ") {
+            Some((word, rest)) => {
+                let word = Style::Bad.paint(&format!("{word}:"), self.talk_look());
+                self.talk(&format!("{word} {rest}"));
+            }
+            None => self.talk(&text),
+        }
+    }
+
+    /// Asks on standard error; only `y` and `yes` mean yes.
+    pub(crate) fn confirm(&self, question: &str) -> bool {
+        let mut stderr = io::stderr().lock();
+        let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+        drop(stderr);
+        let mut answer = String::new();
+        asked.is_ok()
+            && io::stdin().read_line(&mut answer).is_ok()
+            && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+    }
+
+    /// Whether there is a person to ask: one who sees the question and can type an answer.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.stderr_is_terminal && io::stdin().is_terminal()
+    }
+}
