@@ -1,6 +1,6 @@
 use klamm_net::{NetError, ServerAddress};
 use klamm_protocol::{ErrorCode, VersionRange};
-use tokio::time::sleep_until;
+use tokio::time::{Instant, sleep_until};
 
 use crate::ClientError;
 use crate::api::ClientRequest;
@@ -103,6 +103,16 @@ impl Call {
         let mut attempts = 0;
         let mut outcome_unknown = false;
         let mut failed = Vec::new();
+        if self.deadline.is_over() {
+            return Err(ClientError::GaveUp {
+                api: R::KEY,
+                after: self.deadline.total(),
+                attempts,
+                out_of_retries: false,
+                last: None,
+                outcome_unknown,
+            });
+        }
         loop {
             let result = self.try_once(client, &mut failed, &build).await;
             attempts += 1;
@@ -110,7 +120,7 @@ impl Call {
             let next = self
                 .deadline
                 .at
-                .min(tokio::time::Instant::now() + backoff.after(attempts));
+                .min(Instant::now() + backoff.after(attempts));
             let ends = out_of_retries || next >= self.deadline.at;
             match result {
                 Ok(answer) => match judge(answer.version, &answer.response) {

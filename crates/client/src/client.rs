@@ -162,7 +162,7 @@ impl Client {
         }
         let mut failures = Vec::new();
         for server in self.candidates() {
-            if deadline.is_over() {
+            if deadline.is_over() && !failures.is_empty() {
                 break;
             }
             match self.learn_from(&server, deadline).await {

@@ -73,7 +73,7 @@ pub enum ClientError {
         message: Option<ByteString>,
     },
     /// The server answered with an error for the request as a whole.
-    #[error("{server}: {api} was answered with {code}{}", after_colon(.message))]
+    #[error("{server}: {api} was answered with {code}{}{}", after_colon(.message), next_step(*.code))]
     Server {
         /// What was asked.
         api: ApiKey,
@@ -243,27 +243,23 @@ fn gave_up_text(error: &ClientError) -> String {
     else {
         return String::new();
     };
-    let mut text = String::new();
-    if let Some(last) = last {
-        let _ = write!(text, "{last}; ");
-    }
+    let Some(last) = last else {
+        return format!(
+            "{api} was not sent: its timeout of {} was over before",
+            seconds(*after)
+        );
+    };
     let tries = if *attempts == 1 {
         "1 try"
     } else {
         &format!("{attempts} tries")
     };
-    let limit = if *out_of_retries {
-        "all retries are used"
-    } else {
-        "its time is over"
-    };
-    let _ = write!(
-        text,
-        "{api} was given up after {} and {tries}: {limit}",
-        seconds(*after)
-    );
+    let mut text = format!("{last}; gave up after {} and {tries}", seconds(*after));
+    if *out_of_retries {
+        text.push_str(", as many as are allowed");
+    }
     if *outcome_unknown {
-        text.push_str("; whether it was carried out is unknown");
+        let _ = write!(text, "; whether {api} was carried out is unknown");
     }
     text
 }
@@ -286,12 +282,30 @@ fn unsupported_text(
     let reason = reason
         .map(|reason| format!(" for {reason}"))
         .unwrap_or_default();
-    let step = if offered.max < needed.min {
-        "upgrade the server"
+    let needs = if offered.max < needed.min {
+        format!(
+            "version {} or later is needed{reason}; upgrade the server",
+            needed.min
+        )
     } else {
-        "use a later klamm"
+        format!(
+            "klamm knows no version past {}; use a later klamm",
+            needed.max
+        )
     };
-    format!(
-        "{server}: this server offers {api} in version {offered}, and version {needed} is needed{reason}; {step}"
-    )
+    format!("{server}: this server offers {api} in version {offered}, but {needs}")
+}
+
+/// What a person may do about an error code that says little by itself.
+fn next_step(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::REQUEST_TIMED_OUT => "; give it more time, or look at the controllers' logs",
+        ErrorCode::NOT_CONTROLLER => {
+            "; no active controller was found; look at the controllers' logs"
+        }
+        ErrorCode::MISMATCHED_ENDPOINT_TYPE | ErrorCode::UNSUPPORTED_ENDPOINT_TYPE => {
+            "; this is a broker where a controller was expected, or the other way round"
+        }
+        _ => "",
+    }
 }

@@ -61,7 +61,9 @@ impl Pool {
                 .map(|(server, peer)| (peer.connection.in_flight(), server.clone()))
                 .collect()
         };
-        peers.sort();
+        // Servers that are equally busy take turns by chance.
+        fastrand::shuffle(&mut peers);
+        peers.sort_by_key(|(in_flight, _)| *in_flight);
         peers.into_iter().map(|(_, server)| server).collect()
     }
 

@@ -70,6 +70,10 @@ impl Deadline {
         self.at.saturating_duration_since(Instant::now())
     }
 
+    pub(crate) fn total(&self) -> Duration {
+        self.at - self.start
+    }
+
     pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }

@@ -2,7 +2,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use klamm_protocol::{ApiVersion, DecodeError, EncodeError};
+use klamm_protocol::{ApiKey, ApiVersion, DecodeError, EncodeError};
 use thiserror::Error;
 
 use crate::{FrameError, ServerAddress};
@@ -40,7 +40,7 @@ pub enum Cause {
         after: Duration,
     },
     /// The answer did not come in time.
-    #[error("no answer to {api} within {}; the server may be overloaded, or not a Kafka server", seconds(*.after))]
+    #[error("no answer to {api} within {}; {}", seconds(*.after), silence(*.api))]
     Timeout {
         /// What was asked.
         api: ApiVersion,
@@ -61,10 +61,7 @@ pub enum Cause {
         left: Duration,
     },
     /// The server closed the connection.
-    #[error(
-        "the server closed the connection{}; look at its log, and check that the listener is PLAINTEXT",
-        waiting(.waiting_for)
-    )]
+    #[error("the server closed the connection{}", closed(.waiting_for))]
     Closed {
         /// The request that waited for its answer.
         waiting_for: Option<ApiVersion>,
@@ -78,7 +75,7 @@ pub enum Cause {
     /// An answer belongs to another request than the one that is next.
     #[error(
         "the answer with correlation id {got} came where {expected} was due; \
-         the server, or a proxy before it, mixes answers up"
+         this may not be a Kafka server, or a proxy mixes answers up"
     )]
     Correlation {
         /// The id of the request that is next.
@@ -144,9 +141,29 @@ impl Cause {
     }
 }
 
-fn waiting(api: &Option<ApiVersion>) -> String {
-    api.map(|api| format!(" while {api} waited for its answer"))
-        .unwrap_or_default()
+/// Whether a request is the first on a connection, before which a server may be anything.
+fn is_first(api: ApiVersion) -> bool {
+    api.key == ApiKey::API_VERSIONS
+}
+
+fn silence(api: ApiVersion) -> &'static str {
+    if is_first(api) {
+        "the server may be overloaded, or not a Kafka server"
+    } else {
+        "the server may be overloaded"
+    }
+}
+
+fn closed(waiting_for: &Option<ApiVersion>) -> String {
+    let Some(api) = *waiting_for else {
+        return String::new();
+    };
+    let step = if is_first(api) {
+        "check that this is a PLAINTEXT listener of Kafka, and "
+    } else {
+        ""
+    };
+    format!(" while {api} waited for its answer; {step}look at the server's log")
 }
 
 /// A duration as people read it: `30 s`, `1.5 s`, `250 ms`.

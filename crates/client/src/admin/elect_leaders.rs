@@ -92,6 +92,16 @@ pub enum ElectLeadersError {
         /// The authorization error code, CLUSTER_AUTHORIZATION_FAILED.
         code: ErrorCode,
     },
+    /// The controller refuses to elect so many partitions at once, and without brokers there is
+    /// nobody to ask which they are. Nothing was elected.
+    #[error(
+        "{server}: the controller refuses to elect all partitions of a cluster this large at once; \
+         connect to brokers, which know the partitions, or name them"
+    )]
+    TooManyPartitions {
+        /// The server.
+        server: ServerAddress,
+    },
     /// One partition's election failed.
     #[error("{partition}: {error}")]
     Partition {
@@ -247,7 +257,7 @@ impl Run {
         let ended = match scope {
             ElectionScope::Partitions(partitions) => self.named(partitions).await,
             ElectionScope::All => match self.request(None).await {
-                Err(End::Failed(error)) if self.is_too_large(&error) => self.looked_up().await,
+                Err(End::Failed(error)) if is_too_large(&error) => self.looked_up(error).await,
                 ended => ended,
             },
         };
@@ -256,6 +266,9 @@ impl Run {
             Err(End::NotAuthorized { server, code }) => {
                 Err(ElectLeadersError::NotAuthorized { server, code })
             }
+            Err(End::TooManyPartitions { server }) => {
+                Err(ElectLeadersError::TooManyPartitions { server })
+            }
             Err(End::Failed(cause)) => Err(ElectLeadersError::Call {
                 cause,
                 decided: self.results,
@@ -263,15 +276,13 @@ impl Run {
         }
     }
 
-    /// Whether the server refused since the cluster is larger than one request may carry, and the
-    /// partitions can be looked up.
-    fn is_too_large(&self, error: &ClientError) -> bool {
-        let has_metadata = matches!(self.client.config().bootstrap, Bootstrap::Brokers(_));
-        has_metadata && error.code() == Some(ErrorCode::POLICY_VIOLATION)
-    }
-
     /// Elects every partition that needs it, by name.
-    async fn looked_up(&mut self) -> Result<(), End> {
+    async fn looked_up(&mut self, refusal: ClientError) -> Result<(), End> {
+        if let (Bootstrap::Controllers(_), ClientError::Server { server, .. }) =
+            (&self.client.config().bootstrap, refusal)
+        {
+            return Err(End::TooManyPartitions { server });
+        }
         let topics = describe_topics(&self.client, &TopicSelection::All, self.deadline).await;
         let mut partitions = Vec::new();
         for topic in topics.map_err(End::Failed)?.into_values().flatten() {
@@ -386,7 +397,15 @@ enum End {
         server: ServerAddress,
         code: ErrorCode,
     },
+    TooManyPartitions {
+        server: ServerAddress,
+    },
     Failed(ClientError),
+}
+
+/// Whether the cluster may be larger than one operation of the controller can be.
+fn is_too_large(error: &ClientError) -> bool {
+    error.code() == Some(ErrorCode::POLICY_VIOLATION)
 }
 
 fn topics(partitions: &[TopicPartition]) -> Vec<TopicPartitions> {

@@ -107,7 +107,7 @@ async fn a_request_given_up_leaves_the_others_their_answers() {
     let connection = connected(&server);
     let error = call(&connection, "slow", SECOND).await.unwrap_err();
     assert!(error.sent);
-    expect!["kafka-1:9092: no answer to Metadata (3) version 12 within 1 s; the server may be overloaded, or not a Kafka server"]
+    expect!["kafka-1:9092: no answer to Metadata (3) version 12 within 1 s; the server may be overloaded"]
         .assert_eq(&error.to_string());
     assert_eq!(connection.in_flight(), 1);
     assert_eq!(call(&connection, "fast", 5 * SECOND).await.unwrap(), 2);
@@ -216,7 +216,7 @@ async fn failure(reply: Reply<MetadataResponse>, expected: Expect) {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_closes() {
-    failure(Reply::Close, expect!["kafka-1:9092: the server closed the connection while Metadata (3) version 12 waited for its answer; look at its log, and check that the listener is PLAINTEXT"]).await;
+    failure(Reply::Close, expect!["kafka-1:9092: the server closed the connection while Metadata (3) version 12 waited for its answer; look at the server's log"]).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,8 +231,7 @@ async fn a_server_that_closes_mid_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_mixes_answers_up() {
-    failure(Reply::WrongId(answer(1)), expect![[r#"
-        kafka-1:9092: the answer with correlation id 7 came where 0 was due; the server, or a proxy before it, mixes answers up"#]]).await;
+    failure(Reply::WrongId(answer(1)), expect!["kafka-1:9092: the answer with correlation id 7 came where 0 was due; this may not be a Kafka server, or a proxy mixes answers up"]).await;
 }
 
 #[tokio::test(start_paused = true)]
