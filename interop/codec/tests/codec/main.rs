@@ -3,7 +3,9 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod batch;
 mod messages;
+mod records;
 mod schemas;
 mod smallest;
 mod subjects;
@@ -54,6 +56,27 @@ fn main() -> ExitCode {
                 "messages::java_reads_equal_values_from_what_klamm_writes",
                 messages::to_java,
             ),
+            (
+                "records::klamm_reads_batches_that_java_writes",
+                records::from_java,
+            ),
+            (
+                "records::java_reads_batches_that_klamm_writes",
+                records::to_java,
+            ),
+            (
+                "records::uncompressed_batches_are_equal_bytes",
+                records::equal_bytes,
+            ),
+            (
+                "records::klamm_reads_message_sets_that_java_writes",
+                records::message_sets,
+            ),
+            (
+                "records::control_batches_go_both_ways",
+                records::control_batches,
+            ),
+            ("records::many_batches_and_a_cut_one", records::many_batches),
         ],
         || {
             let seed = std::env::var("KLAMM_SEED")

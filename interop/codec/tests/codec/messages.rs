@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use bytes::Bytes;
 use klamm_java_peer::{Value, hex, json, unhex};
@@ -10,7 +10,7 @@ use crate::subjects::Subject;
 
 /// Random instances of each message in each version.
 fn instances() -> usize {
-    if klamm_suite::is_full() { 300 } else { 20 }
+    if klamm_suite::is_full() { 1_000 } else { 100 }
 }
 
 pub(crate) fn from_java(context: &mut Context) {
@@ -92,7 +92,7 @@ impl Tally {
         let now = (subject.codec.name, version);
         if self.last.is_none_or(|(name, _)| name != now.0) {
             self.messages += 1;
-            if self.messages.is_multiple_of(40) {
+            if self.messages.is_multiple_of(40) && std::io::stdout().is_terminal() {
                 print!(
                     "  {} messages, {} instances\r",
                     self.messages, self.instances

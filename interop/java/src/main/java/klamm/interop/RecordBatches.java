@@ -64,6 +64,9 @@ final class RecordBatches {
                 bytes(record.get("value")),
                 headers(record.path("headers")));
         }
+        if (args.has("last_offset")) {
+            builder.overrideLastOffset(args.get("last_offset").asLong());
+        }
         return Peer.NODES.textNode(hex(builder.build()));
     }
 
