@@ -114,7 +114,7 @@ fn encode<H: Message, B: Message>(
         len: sizer.total(),
         limit: i32::MAX as usize,
     })?;
-    let mut writer = Writer::segmented(4 + sizer.total() - sizer.shared());
+    let mut writer = Writer::segmented_for(4, &sizer);
     writer.i32(len);
     header.write(header_version, &mut writer);
     body.write(version, &mut writer);

@@ -111,25 +111,20 @@ pub struct Decoded<T> {
 
 /// Encodes a message into one buffer of exactly its size.
 pub fn encode<M: Message>(message: &M, version: i16) -> Result<Bytes, EncodeError> {
-    Ok(write_sized(message, version, |sizer| Writer::one_buffer(sizer.total()))?.into_bytes())
+    let mut sizer = Sizer::new();
+    size_checked(message, version, &mut sizer)?;
+    let mut writer = Writer::one_buffer(sizer.total());
+    message.write(version, &mut writer);
+    Ok(writer.into_bytes())
 }
 
 /// Encodes a message into segments: long byte arrays and records are shared, not copied.
 pub fn encode_segments<M: Message>(message: &M, version: i16) -> Result<Segments, EncodeError> {
-    let writer = |sizer: &Sizer| Writer::segmented(sizer.total() - sizer.shared());
-    Ok(write_sized(message, version, writer)?.into_segments())
-}
-
-fn write_sized<M: Message>(
-    message: &M,
-    version: i16,
-    writer: impl FnOnce(&Sizer) -> Writer,
-) -> Result<Writer, EncodeError> {
     let mut sizer = Sizer::new();
     size_checked(message, version, &mut sizer)?;
-    let mut writer = writer(&sizer);
+    let mut writer = Writer::segmented_for(0, &sizer);
     message.write(version, &mut writer);
-    Ok(writer)
+    Ok(writer.into_segments())
 }
 
 pub(crate) fn size_checked<M: Message>(

@@ -3,6 +3,7 @@
 //! Source of the formats: the protocol guide of Apache Kafka, KIP-482 (compact and tagged fields).
 
 mod error;
+mod fixed;
 mod reader;
 mod sizer;
 mod tagged;
@@ -10,8 +11,9 @@ mod varint;
 mod writer;
 
 pub use error::{DecodeError, EncodeError};
+pub use fixed::Fixed;
 pub use reader::Reader;
 pub use sizer::Sizer;
 pub use tagged::{TaggedField, TaggedFields};
 pub use varint::{put_varint, put_varlong, unsigned_varint_len, varint_len, varlong_len};
-pub use writer::{Segments, Writer};
+pub use writer::{Segments, SegmentsIter, Writer};

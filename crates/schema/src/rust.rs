@@ -9,6 +9,7 @@ mod code;
 mod declare;
 mod files;
 mod read;
+mod run;
 mod shape;
 mod size;
 mod tables;

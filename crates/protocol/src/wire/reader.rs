@@ -2,8 +2,9 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use smallvec::SmallVec;
 
-use super::DecodeError;
+use super::{DecodeError, Fixed};
 use crate::Uuid;
 
 /// Reads primitive types from the front of a frame.
@@ -51,6 +52,24 @@ impl<'a> Reader<'a> {
                 Ok(*chunk)
             }
             None => Err(truncated(N, self.rest.len())),
+        }
+    }
+
+    /// Reads neighbouring fields of fixed size.
+    #[inline(always)]
+    pub fn fixed<const N: usize>(&mut self) -> Result<Fixed<N>, DecodeError> {
+        Ok(Fixed::from_bytes(self.take()?))
+    }
+
+    /// Passes over a byte if it is 0, and says whether it was.
+    #[inline(always)]
+    pub(super) fn skip_zero(&mut self) -> bool {
+        match self.rest {
+            [0, rest @ ..] => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
         }
     }
 
@@ -312,20 +331,30 @@ impl<'a> Reader<'a> {
         self.promised = self.promised.saturating_sub(least);
     }
 
-    /// Reads an array of `count` 32-bit integers into anything that collects them.
-    #[inline]
-    pub fn i32s<C: FromIterator<i32>>(&mut self, count: usize) -> Result<C, DecodeError> {
-        let bytes = count.checked_mul(4).unwrap_or(usize::MAX);
+    /// Reads an array of `count` 32-bit integers.
+    #[inline(always)]
+    pub fn i32s(&mut self, count: usize) -> Result<SmallVec<[i32; 4]>, DecodeError> {
+        let bytes = count.saturating_mul(4);
         let Some((head, rest)) = self.rest.split_at_checked(bytes) else {
             return Err(truncated(bytes, self.rest.len()));
         };
         self.rest = rest;
         let (chunks, _) = head.as_chunks::<4>();
-        Ok(chunks
-            .iter()
-            .map(|chunk| i32::from_be_bytes(*chunk))
-            .collect())
+        if count <= 4 {
+            let mut values = [0; 4];
+            for (value, chunk) in values.iter_mut().zip(chunks) {
+                *value = i32::from_be_bytes(*chunk);
+            }
+            return Ok(SmallVec::from_buf_and_len(values, count));
+        }
+        Ok(SmallVec::from_vec(many_i32s(chunks)))
     }
+}
+
+#[inline(never)]
+fn many_i32s(chunks: &[[u8; 4]]) -> Vec<i32> {
+    let values = chunks.iter().map(|chunk| i32::from_be_bytes(*chunk));
+    values.collect()
 }
 
 #[cold]

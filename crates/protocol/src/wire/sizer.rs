@@ -8,6 +8,7 @@ use super::{EncodeError, Writer};
 pub struct Sizer {
     total: usize,
     shared: usize,
+    shares: usize,
 }
 
 /// The longest string, in bytes: its length is an int16 in older versions, and Apache Kafka keeps
@@ -33,6 +34,12 @@ impl Sizer {
         self.shared
     }
 
+    /// How many byte arrays that is.
+    #[inline]
+    pub fn shares(&self) -> usize {
+        self.shares
+    }
+
     /// Adds `len` bytes.
     #[inline(always)]
     pub fn add(&mut self, len: usize) {
@@ -46,7 +53,7 @@ impl Sizer {
     }
 
     /// Adds a string with its length.
-    #[inline]
+    #[inline(always)]
     pub fn string(
         &mut self,
         what: &'static str,
@@ -54,16 +61,17 @@ impl Sizer {
         value: &str,
     ) -> Result<(), EncodeError> {
         let len = value.len();
-        if len > STRING_MAX {
-            return Err(too_long(what, len, STRING_MAX));
-        }
         self.total += len
-            + if compact {
-                unsigned_varint_len(len as u32 + 1)
-            } else {
-                2
+            + match compact {
+                true if len < 0x7f => 1,
+                true => unsigned_varint_len((len as u32).wrapping_add(1)),
+                false => 2,
             };
-        Ok(())
+        if len <= STRING_MAX {
+            Ok(())
+        } else {
+            Err(too_long(what, len, STRING_MAX))
+        }
     }
 
     /// Adds a null string's length.
@@ -84,27 +92,32 @@ impl Sizer {
         self.total += len;
         if len >= Writer::SHARE_MIN {
             self.shared += len;
+            self.shares += 1;
         }
         Ok(())
     }
 
     /// Adds the length of a byte array or the count of an array.
-    #[inline]
+    #[inline(always)]
     pub fn len(
         &mut self,
         what: &'static str,
         compact: bool,
         len: usize,
     ) -> Result<(), EncodeError> {
-        if len > LEN_MAX - 1 {
-            return Err(too_long(what, len, LEN_MAX - 1));
-        }
-        self.total += if compact {
-            unsigned_varint_len(len as u32 + 1)
+        if !compact {
+            self.total += 4;
+        } else if len < 0x7f {
+            self.total += 1;
+            return Ok(());
         } else {
-            4
-        };
-        Ok(())
+            self.total += unsigned_varint_len((len as u32).wrapping_add(1));
+        }
+        if len < LEN_MAX {
+            Ok(())
+        } else {
+            Err(too_long(what, len, LEN_MAX - 1))
+        }
     }
 
     /// Adds a tagged field: its tag, its size, and what `field` adds.
@@ -114,13 +127,15 @@ impl Sizer {
         tag: u32,
         field: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
     ) -> Result<(), EncodeError> {
-        // A tagged field is written aside first, so nothing in it is shared.
+        // The writer shares nothing in a tagged field.
         let before = Self {
             total: self.total,
             shared: self.shared,
+            shares: self.shares,
         };
         field(self)?;
         self.shared = before.shared;
+        self.shares = before.shares;
         let len = self.total - before.total;
         self.total += unsigned_varint_len(tag) + unsigned_varint_len(len as u32);
         Ok(())

@@ -53,24 +53,26 @@ impl TaggedFields {
     }
 
     /// Reads a tagged section in which every tag is unknown.
-    #[inline]
+    #[inline(always)]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Self::read_known(reader, |_, _| Ok(false))
     }
 
     /// Reads a tagged section. `known` reads the field of a tag it knows and says so; the field must
     /// then take the bytes that its size says.
-    #[inline]
+    #[inline(always)]
     pub fn read_known<'a>(
         reader: &mut Reader<'a>,
         known: impl FnMut(u32, &mut Reader<'a>) -> Result<bool, DecodeError>,
     ) -> Result<Self, DecodeError> {
-        match reader.unsigned_varint()? as usize {
-            0 => Ok(Self::EMPTY),
-            count => Self::read_some(reader, count, known),
+        if reader.skip_zero() {
+            return Ok(Self::EMPTY);
         }
+        let count = reader.unsigned_varint()? as usize;
+        Self::read_some(reader, count, known)
     }
 
+    #[cold]
     fn read_some<'a>(
         reader: &mut Reader<'a>,
         count: usize,
@@ -116,8 +118,16 @@ impl TaggedFields {
 
     /// Adds the fields' length, without the section's count. `known` says which tags this version of
     /// the schema knows: those have a field of their own and may not occur here.
-    #[inline]
+    #[inline(always)]
     pub fn size(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> Result<(), EncodeError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.size_some(known, sizer)
+    }
+
+    #[cold]
+    fn size_some(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> Result<(), EncodeError> {
         let mut least = 0;
         for field in self.as_slice() {
             if field.tag < least || known(field.tag) {
@@ -132,28 +142,39 @@ impl TaggedFields {
     }
 
     /// Adds the length of a section in which every tag is unknown.
-    #[inline]
+    #[inline(always)]
     pub fn size_section(&self, sizer: &mut Sizer) -> Result<(), EncodeError> {
+        if self.is_empty() {
+            sizer.add(1);
+            return Ok(());
+        }
         sizer.unsigned_varint(self.len() as u32);
         self.size(|_| false, sizer)
     }
 
     /// Writes a section in which every tag is unknown.
-    #[inline]
+    #[inline(always)]
     pub fn write_section(&self, writer: &mut Writer) {
+        if self.is_empty() {
+            return writer.bool(false);
+        }
         writer.unsigned_varint(self.len() as u32);
         self.write(0..=u32::MAX, writer);
     }
 
     /// Writes the fields with tags in `tags`, without the section's count: between two known fields
     /// those with a tag between theirs.
-    #[inline]
+    #[inline(always)]
     pub fn write(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
-        for field in self
-            .as_slice()
-            .iter()
-            .filter(|field| tags.contains(&field.tag))
-        {
+        if !self.is_empty() {
+            self.write_some(tags, writer);
+        }
+    }
+
+    #[cold]
+    fn write_some(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
+        let fields = self.as_slice().iter();
+        for field in fields.filter(|field| tags.contains(&field.tag)) {
             writer.unsigned_varint(field.tag);
             writer.unsigned_varint(field.data.len() as u32);
             writer.raw(&field.data);

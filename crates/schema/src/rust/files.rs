@@ -97,6 +97,8 @@ pub fn generate(folders: &BTreeMap<String, Vec<Schema>>) -> Vec<GeneratedFile> {
 fn declare_module(module: &str, file: &str, about: &str, code: &mut Code) {
     code.line(format!("pub mod {} {{", identifier(module)));
     code.line(format!("//! {about}."));
+    // One form does for all messages, though not every message needs all of it.
+    code.line("#![allow(unused_imports, unused_variables, clippy::all, clippy::pedantic)]");
     code.line(format!(
         "include!(concat!(env!(\"OUT_DIR\"), \"/{file}\"));"
     ));
@@ -106,15 +108,13 @@ fn declare_module(module: &str, file: &str, about: &str, code: &mut Code) {
 /// The code of the schemas that share a module: request and response, or a single one.
 fn module_code(schemas: &[&Schema]) -> String {
     let mut code = Code::new();
-    // Not every message needs all of them.
-    code.line("#[allow(unused_imports)]");
     code.line("use alloc::vec::Vec;");
-    code.line("#[allow(unused_imports)]");
     code.line(
         "use crate::{ApiKey, Bytes, ByteString, Message, Request, SmallVec, Uuid, VersionRange};",
     );
-    code.line("#[allow(unused_imports)]");
-    code.line("use crate::wire::{DecodeError, EncodeError, Reader, Sizer, TaggedFields, Writer};");
+    code.line(
+        "use crate::wire::{DecodeError, EncodeError, Fixed, Reader, Sizer, TaggedFields, Writer};",
+    );
     code.line("");
     let shared = shared_names(schemas);
     for schema in schemas {
@@ -180,21 +180,17 @@ fn implement(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     }
     let flexible = shape.flexible(owner);
     let flexible = format!("let flexible = {};", flexible.expression());
-    let lint = "#[allow(unused_variables, clippy::all, clippy::pedantic, clippy::nursery)]";
 
-    code.line(lint);
     code.line("fn size(&self, version: i16, s: &mut Sizer) -> Result<(), EncodeError> {");
     code.line(&flexible);
     size::size(shape, owner, code);
     code.line("}");
 
-    code.line(lint);
     code.line("fn write(&self, version: i16, w: &mut Writer) {");
     code.line(&flexible);
     write::write(shape, owner, code);
     code.line("}");
 
-    code.line(lint);
     code.line("fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, DecodeError> {");
     code.line(&flexible);
     read::read(shape, owner, code);

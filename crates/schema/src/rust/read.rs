@@ -1,4 +1,5 @@
 use super::code::Code;
+use super::run::{Run, RunField, Step, steps};
 use super::shape::{Shape, When, field_name};
 use super::write::method;
 use crate::{Field, Struct, Type};
@@ -6,32 +7,10 @@ use crate::{Field, Struct, Type};
 /// The body of `fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, DecodeError>`.
 pub(super) fn read(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let tagged = shape.tagged_fields(owner);
-    for field in &owner.fields {
-        let name = local_name(field);
-        let default = shape.default_value(field);
-        let mutable = if tagged.iter().any(|(_, other, _)| other.name == field.name) {
-            "mut "
-        } else {
-            ""
-        };
-        match shape.plain(owner, field) {
-            When::Always => {
-                code.line(format!(
-                    "let {name} = {};",
-                    value(shape, owner, field, false)
-                ));
-            }
-            When::Never if mutable.is_empty() => code.line(format!("let {name} = {default};")),
-            When::Never => {
-                code.line(format!(
-                    "let mut {name}: {} = {default};",
-                    shape.field_type(field)
-                ));
-            }
-            When::If(condition) => code.line(format!(
-                "let {mutable}{name} = if {condition} {{ {} }} else {{ {default} }};",
-                value(shape, owner, field, false)
-            )),
+    for step in steps(shape, owner) {
+        match step {
+            Step::One(field, when) => read_one(shape, owner, field, &when, code),
+            Step::Run(run) => read_run(shape, &run, code),
         }
     }
     if shape.ever_flexible() {
@@ -72,10 +51,75 @@ pub(super) fn read(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     code.line(format!("Ok(Self {{ {} }})", names.join(", ")));
 }
 
+fn read_one(shape: &Shape<'_>, owner: &Struct, field: &Field, when: &When, code: &mut Code) {
+    let name = local_name(field);
+    let default = shape.default_value(field);
+    let is_tagged = shape.tagged(owner, field) != When::Never;
+    let mutable = if is_tagged { "mut " } else { "" };
+    match when {
+        When::Always => {
+            code.line(format!(
+                "let {mutable}{name} = {};",
+                value(shape, owner, field, false)
+            ));
+        }
+        When::Never if is_tagged => {
+            code.line(format!(
+                "let mut {name}: {} = {default};",
+                shape.field_type(field)
+            ));
+        }
+        When::Never => code.line(format!("let {name} = {default};")),
+        When::If(condition) => code.line(format!(
+            "let {mutable}{name} = if {condition} {{ {} }} else {{ {default} }};",
+            value(shape, owner, field, false)
+        )),
+    }
+}
+
+fn read_run(shape: &Shape<'_>, run: &Run<'_>, code: &mut Code) {
+    let part = |field: &RunField<'_>| format!("fixed.{}({})", method(&field.field.ty), field.at);
+    let fixed = format!("let fixed = r.fixed::<{}>()?;", run.size);
+    let When::If(all) = run.all() else {
+        code.line(fixed);
+        for field in &run.fields {
+            code.line(format!(
+                "let {} = {};",
+                local_name(field.field),
+                part(field)
+            ));
+        }
+        return;
+    };
+    let tuple = |of: &dyn Fn(&RunField<'_>) -> String| {
+        let values: Vec<String> = run.fields.iter().map(of).collect();
+        format!("({})", values.join(", "))
+    };
+    code.line(format!(
+        "let {} = if {all} {{",
+        tuple(&|field| local_name(field.field))
+    ));
+    code.line(fixed);
+    code.line(tuple(&part));
+    code.line("} else {");
+    code.line(tuple(&|field| {
+        let default = shape.default_value(field.field);
+        let read = format!("r.{}()?", method(&field.field.ty));
+        match &field.when {
+            // Where one of the run's fields is missing, those that came with it are too.
+            When::If(condition) if *condition == all => default,
+            When::If(condition) => format!("if {condition} {{ {read} }} else {{ {default} }}"),
+            _ => read,
+        }
+    }));
+    code.line("};");
+}
+
 /// The local variable for a field: its name, unless the function has that name for something else.
 fn local_name(field: &Field) -> String {
     const TAKEN: &[&str] = &[
         "count",
+        "fixed",
         "flexible",
         "r",
         "tag",
@@ -151,10 +195,11 @@ fn elements(shape: &Shape<'_>, element: &Type, compact: &str, what: &str) -> Str
                 Type::Struct(name) => format!("{}::LEAST", shape.struct_name(name)),
                 _ => crate::least::least_of(element, true).to_string(),
             };
-            format!(
-                "r.array(count, {least}, |r| Ok({}))?",
-                single(shape, element, compact, what)
-            )
+            let read = match element {
+                Type::Struct(name) => format!("{}::read(r, version)", shape.struct_name(name)),
+                _ => format!("Ok({})", single(shape, element, compact, what)),
+            };
+            format!("r.array(count, {least}, |r| {read})?")
         }
     }
 }

@@ -105,6 +105,13 @@ impl<'a> Shape<'a> {
         When::in_versions(Versions::new(present.min, tagged.min - 1), versions)
     }
 
+    /// The version from which on a field is on the wire, if it is so up to the last version.
+    pub(super) fn since(&self, owner: &Struct, field: &Field) -> Option<i16> {
+        let versions = self.versions(owner);
+        let present = field.versions.intersect(versions);
+        (!present.is_empty() && present.max == versions.max).then_some(present.min)
+    }
+
     /// When a field is among the tagged fields.
     pub(super) fn tagged(&self, owner: &Struct, field: &Field) -> When {
         When::in_versions(

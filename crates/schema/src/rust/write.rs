@@ -1,22 +1,63 @@
 use super::code::Code;
+use super::run::{Run, RunField, Step, steps};
 use super::shape::{Shape, When, field_name};
 use super::size::{borrowed, both};
 use crate::{Field, Struct, Type};
 
 /// The body of `fn write(&self, version: i16, w: &mut Writer)`.
 pub(super) fn write(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
-    for field in &owner.fields {
-        match shape.plain(owner, field) {
-            When::Never => {}
-            When::Always => write_value(shape, owner, field, false, code),
-            When::If(condition) => code.when(Some(&condition), |code| {
+    for step in steps(shape, owner) {
+        match step {
+            Step::One(field, when) => conditional(&when, code, |code| {
                 write_value(shape, owner, field, false, code);
             }),
+            Step::Run(run) => write_run(&run, code),
         }
     }
     if shape.ever_flexible() {
         write_tagged(shape, owner, code);
     }
+}
+
+fn conditional(when: &When, code: &mut Code, body: impl FnOnce(&mut Code)) {
+    match when {
+        When::Never => {}
+        When::Always => body(code),
+        When::If(condition) => code.when(Some(condition), body),
+    }
+}
+
+fn write_run(run: &Run<'_>, code: &mut Code) {
+    let all = run.all();
+    if let When::If(condition) = &all {
+        code.line(format!("if {condition} {{"));
+    }
+    code.line(format!("let mut fixed = Fixed::<{}>::ZERO;", run.size));
+    for RunField { field, at, .. } in &run.fields {
+        code.line(format!(
+            "fixed.set_{}({at}, self.{});",
+            method(&field.ty),
+            field_name(field)
+        ));
+    }
+    code.line("w.fixed(fixed);");
+    if all == When::Always {
+        return;
+    }
+    if !run.is_all_or_none() {
+        code.line("} else {");
+        // Where one of the run's fields is missing, those that came with it are too.
+        for RunField { field, when, .. } in run.fields.iter().filter(|field| field.when != all) {
+            conditional(when, code, |code| {
+                code.line(format!(
+                    "w.{}(self.{});",
+                    method(&field.ty),
+                    field_name(field)
+                ));
+            });
+        }
+    }
+    code.line("}");
 }
 
 fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
@@ -33,6 +74,7 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
             ));
         }
         code.line("w.unsigned_varint(tags);");
+        code.line("if tags > 0 {");
         let mut next = 0;
         for (tag, field, when) in &fields {
             if *tag > next {
@@ -55,6 +97,7 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         code.line(format!(
             "self.unknown_tagged_fields.write({next}..=u32::MAX, w);"
         ));
+        code.line("}");
     }
     code.line("}");
 }
@@ -65,8 +108,6 @@ fn write_tagged_field(shape: &Shape<'_>, owner: &Struct, field: &Field, tag: u32
         code.line(format!("w.unsigned_varint({size});"));
         write_value(shape, owner, field, true, code);
     } else {
-        // The size stands before the field, so the field is written aside first. Tagged fields are
-        // rare and small: the copy costs less than sizing twice would in code.
         code.line(format!("w.tagged({tag}, |w| {{"));
         write_value(shape, owner, field, true, code);
         code.line("});");
@@ -124,15 +165,13 @@ fn write_type(
         }
         Type::Struct(_) => code.line(format!("{value}.write(version, w);")),
         Type::Array(element) => {
-            code.line(format!("w.len({compact}, {value}.len());"));
-            match **element {
-                Type::Int32 => code.line(format!("w.i32s({});", borrowed(value))),
-                _ => {
-                    code.line(format!("for element in {} {{", borrowed(value)));
-                    write_type(shape, owner, field, element, "element", code);
-                    code.line("}");
-                }
+            if **element == Type::Int32 {
+                return code.line(format!("w.i32_array({compact}, {});", borrowed(value)));
             }
+            code.line(format!("w.len({compact}, {value}.len());"));
+            code.line(format!("for element in {} {{", borrowed(value)));
+            write_type(shape, owner, field, element, "element", code);
+            code.line("}");
         }
         _ => {
             let value = if value.starts_with("self.") {
