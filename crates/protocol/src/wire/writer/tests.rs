@@ -24,7 +24,7 @@ fn strings_of_every_length_come_back() {
 #[test]
 fn integers_of_every_count_come_back() {
     for compact in [true, false] {
-        for count in 0..200 {
+        for count in 0..200i32 {
             let values: Vec<i32> = (0..count)
                 .map(|i| i.wrapping_mul(0x0102_0304) - 7)
                 .collect();
