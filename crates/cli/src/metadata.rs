@@ -63,10 +63,11 @@ pub(crate) async fn cluster(
     })
 }
 
-type Described = BTreeMap<ByteString, Result<TopicDescription, ItemError>>;
-
 /// From brokers before Kafka 3.7, which do not tell, the partitions come without their ELR.
-async fn with_elr(admin: &Admin, topics: &TopicSelection) -> Result<Described, ClientError> {
+async fn with_elr(
+    admin: &Admin,
+    topics: &TopicSelection,
+) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
     let options = DescribeTopicPartitionsOptions::default();
     match admin.describe_topic_partitions(topics, options).await {
         Err(ClientError::Unsupported { .. }) => without_elr(admin, topics).await,
@@ -74,7 +75,10 @@ async fn with_elr(admin: &Admin, topics: &TopicSelection) -> Result<Described, C
     }
 }
 
-async fn without_elr(admin: &Admin, topics: &TopicSelection) -> Result<Described, ClientError> {
+async fn without_elr(
+    admin: &Admin,
+    topics: &TopicSelection,
+) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
     let options = DescribeTopicsOptions {
         include_internal: true,
         ..Default::default()

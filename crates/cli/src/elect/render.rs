@@ -7,7 +7,7 @@ use crate::args::Format;
 use crate::table::{Align, Cell, Look, Style, Table, plural, wrapped};
 
 use super::advice::advice;
-use super::outcome::{Failure, Outcome};
+use super::outcome::{Failure, NOT_ASKED, OUTCOME_UNKNOWN, Outcome};
 use super::report::{BrokerRow, Counts, Report, Row};
 
 /// At most this many partitions are named under an error's advice; the rows have them all.
@@ -134,18 +134,29 @@ fn change(before: usize, after: usize) -> String {
 
 /// What failed, grouped by reason, each with what to do about it. Empty where nothing failed.
 pub(crate) fn failures(report: &Report, look: Look) -> String {
-    // What the cluster said comes before what it did not say.
-    let mut groups: BTreeMap<(bool, Option<i16>, &str), Vec<(&Row, &Failure)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Reason<'_>, Vec<(&Row, &Failure)>> = BTreeMap::new();
     for row in &report.rows {
         if let Some(failure) = row.outcome.failure() {
-            let key = (failure.code.is_none(), failure.code, failure.name.as_str());
-            groups.entry(key).or_default().push((row, failure));
+            let reason = Reason {
+                is_silence: failure.code.is_none(),
+                code: failure.code,
+                name: &failure.name,
+            };
+            groups.entry(reason).or_default().push((row, failure));
         }
     }
     groups
         .into_values()
         .map(|rows| group(&rows, look))
         .collect()
+}
+
+/// What failures have in common. What the cluster said comes before what it did not say.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Reason<'a> {
+    is_silence: bool,
+    code: Option<i16>,
+    name: &'a str,
 }
 
 fn group(rows: &[(&Row, &Failure)], look: Look) -> String {
@@ -185,6 +196,30 @@ fn group(rows: &[(&Row, &Failure)], look: Look) -> String {
     out
 }
 
+/// What is hidden among the failed: those that nobody answered for.
+fn silent(report: &Report) -> String {
+    let count = |name: &str| {
+        let failures = report.rows.iter().filter_map(|row| row.outcome.failure());
+        failures
+            .filter(|failure| failure.code.is_none() && failure.name == name)
+            .count()
+    };
+    let parts = [
+        (count(NOT_ASKED), "not asked for"),
+        (count(OUTCOME_UNKNOWN), "unknown"),
+    ];
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!(" (of these {})", parts.join(", "))
+    }
+}
+
 /// The last line of a report.
 pub(crate) fn summary(report: &Report, look: Look) -> String {
     let Counts {
@@ -206,7 +241,10 @@ pub(crate) fn summary(report: &Report, look: Look) -> String {
              {elected} would be elected, {not_needed} not needed, {failed} would fail"
         )
     } else {
-        format!("{election} election: {elected} elected, {not_needed} not needed, {failed} failed")
+        let silent = silent(report);
+        format!(
+            "{election} election: {elected} elected, {not_needed} not needed, {failed} failed{silent}"
+        )
     };
     if report.interrupted {
         text.push_str("; interrupted before the end");

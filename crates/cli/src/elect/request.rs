@@ -65,17 +65,25 @@ impl Request {
 
     /// Refuses what controllers cannot do.
     pub(crate) fn check_for_controllers(&self) -> Result<(), Problem> {
-        let reason = "controllers elect leaders but serve no metadata, which says who leads now";
-        let what = match &self.scope {
-            _ if self.dry_run => "--dry-run",
-            Scope::Selected(_) => "a topic pattern, or --topic without partition numbers,",
-            Scope::All if self.waves.is_some() => "--batch-size with --all-topic-partitions",
+        let broker = "use --bootstrap-server with a broker";
+        let (what, next) = match &self.scope {
+            _ if self.dry_run => ("--dry-run", broker.to_owned()),
+            Scope::Selected(_) => (
+                "a topic pattern, or --topic without partition numbers,",
+                format!("{broker}, or name topics and partitions"),
+            ),
+            Scope::All if self.waves.is_some() => (
+                "--batch-size with --all-topic-partitions",
+                format!("{broker}, or leave --batch-size out"),
+            ),
             _ => return Ok(()),
         };
         Err(
             Problem::misuse(format!("{what} does not work with controllers"))
-                .because(reason)
-                .next("use --bootstrap-server with a broker, or name the partitions"),
+                .because(
+                    "controllers elect leaders but serve no metadata, which says who leads now",
+                )
+                .next(next),
         )
     }
 }

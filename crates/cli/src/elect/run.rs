@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use klamm_client::{
-    Admin, ClientError, ElectLeadersError, ElectLeadersOptions, ElectionScope, PartitionError,
-    TopicPartition, TopicSelection,
+    Admin, ClientError, ElectLeadersError, ElectLeadersOptions, ElectionScope, ErrorCode,
+    PartitionError, TopicPartition, TopicSelection,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -22,7 +22,7 @@ use super::advice::advice_for_code;
 use super::args::{ElectArgs, ElectionType};
 use super::file;
 use super::outcome::{Failure, Outcome};
-use super::plan::Plan;
+use super::plan::{Plan, candidates};
 use super::progress::Progress;
 use super::render;
 use super::report::{Report, dry_run, report};
@@ -129,16 +129,20 @@ async fn elect(
         problem: None,
         interrupted: false,
     };
-    election.carry_out(&plan, &mut interrupt).await;
-    if let Some(problem) = election.problem.take_if(|_| election.results.is_empty()) {
-        return Err(problem);
+    election
+        .carry_out(&plan, before.as_ref(), &mut interrupt)
+        .await;
+    election.leave_no_gaps(&plan);
+    if election.results.is_empty() {
+        if election.interrupted {
+            return Err(Problem::interrupted(
+                "the election was asked for, and its answer did not come: leaders may have changed",
+            ));
+        }
+        if let Some(problem) = election.problem {
+            return Err(problem);
+        }
     }
-    if election.interrupted && election.results.is_empty() && plan.waves.is_empty() {
-        return Err(Problem::interrupted(
-            "the election was asked for, and its answer did not come: leaders may have changed",
-        ));
-    }
-    election.leave_no_gaps(&plan, before.as_ref());
     let after = match &before {
         Some(before) => election.look_after(before, &mut interrupt).await,
         None => None,
@@ -212,9 +216,16 @@ struct Election<'a> {
 }
 
 impl Election<'_> {
-    async fn carry_out(&mut self, plan: &Plan, interrupt: &mut Interrupt) {
-        if plan.waves.is_empty() && plan.is_all {
-            self.wave(ElectionScope::All, &[], interrupt).await;
+    async fn carry_out(
+        &mut self,
+        plan: &Plan,
+        before: Option<&Cluster>,
+        interrupt: &mut Interrupt,
+    ) {
+        if plan.is_all && plan.waves.is_empty() {
+            let asked = before.map(|before| candidates(self.request.election, before));
+            self.wave(ElectionScope::All, &asked.unwrap_or_default(), interrupt)
+                .await;
             return;
         }
         let pause = self
@@ -286,22 +297,31 @@ impl Election<'_> {
 
     /// What a call that failed as a whole means for the partitions that it was to elect.
     fn call_failed(&mut self, cause: &ClientError, asked: &[TopicPartition]) {
-        let problem = client_problem("the election ended early", cause);
-        let (problem, failure) = match cause {
-            ClientError::Server { code, message, .. } => {
-                let failure = Failure::new(*code, message.as_deref());
-                let problem = problem.next(advice_for_code(code.0));
-                (problem, (code.0 == 7).then_some(failure))
+        let failure = match cause {
+            ClientError::Server { code, message, .. } if *code == ErrorCode::REQUEST_TIMED_OUT => {
+                Some(Failure::new(*code, message.as_deref()))
             }
             ClientError::GaveUp {
                 outcome_unknown: true,
                 ..
             }
             | ClientError::OutcomeUnknown { .. }
-            | ClientError::Stopped => (problem, Some(Failure::unknown())),
-            _ => (problem, None),
+            | ClientError::Stopped => Some(Failure::unknown()),
+            _ => None,
         };
-        self.problem = Some(problem);
+        let what = match &failure {
+            Some(_) => "the election was not answered in full",
+            None if self.results.is_empty() => "no leader was elected",
+            None => "the election ended early",
+        };
+        let problem = client_problem(what, cause);
+        self.problem = Some(match cause {
+            // With a failure the advice stands with its partitions.
+            ClientError::Server { code, .. } if failure.is_none() => {
+                problem.next(advice_for_code(code.0))
+            }
+            _ => problem,
+        });
         if let Some(failure) = failure {
             self.rest(asked, &failure);
         }
@@ -316,18 +336,12 @@ impl Election<'_> {
         }
     }
 
-    /// Names what was planned and never asked for; of all partitions, what may have been elected.
-    fn leave_no_gaps(&mut self, plan: &Plan, before: Option<&Cluster>) {
-        if !self.interrupted && self.problem.is_none() {
-            return;
-        }
-        let not_asked = Failure::not_asked();
-        for wave in &plan.waves {
-            self.rest(wave, &not_asked);
-        }
-        if let (true, true, Some(before)) = (plan.is_all, plan.waves.is_empty(), before) {
-            let candidates = plan.partitions_or_candidates(self.request.election, before);
-            self.rest(&candidates, &Failure::unknown());
+    /// Names what was planned and never asked for, where anything was.
+    fn leave_no_gaps(&mut self, plan: &Plan) {
+        if !self.results.is_empty() && (self.interrupted || self.problem.is_some()) {
+            for wave in &plan.waves {
+                self.rest(wave, &Failure::not_asked());
+            }
         }
     }
 

@@ -42,9 +42,7 @@ pub(crate) struct LeadersArgs {
     /// Only these brokers; of the partitions, those with a replica there.
     #[arg(
         long,
-        value_name = "ID,...",
-        help_heading = "Filters",
-        value_delimiter = ','
+        value_name = "ID,...", help_heading = "Filters", value_delimiter = ',', value_parser = broker_id
     )]
     pub(crate) broker: Vec<i32>,
 
@@ -82,6 +80,11 @@ pub(crate) struct LeadersArgs {
 
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,
+}
+
+fn broker_id(text: &str) -> Result<i32, String> {
+    let id = text.trim().parse().ok().filter(|id| *id >= 0);
+    id.ok_or_else(|| "write brokers' ids: 3, or 1,2,3".to_owned())
 }
 
 /// Which partitions and brokers to show.

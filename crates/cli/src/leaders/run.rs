@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::time::Duration;
 
 use klamm_client::{Admin, TopicSelection};
@@ -43,6 +44,7 @@ async fn leaders(args: &LeadersArgs, target: &Target, out: &Output) -> Result<Ex
         partitions: args.lists_partitions(),
         format: args.output,
         out,
+        warned: Cell::new(false),
     };
     let first = interrupt.race(view.look()).await.map_err(interrupted)??;
     match args.watch {
@@ -64,6 +66,8 @@ struct View<'a> {
     partitions: bool,
     format: Format,
     out: &'a Output,
+    /// Whether it was said what the filter names in vain.
+    warned: Cell<bool>,
 }
 
 impl View<'_> {
@@ -89,6 +93,11 @@ impl View<'_> {
         let cluster = cluster(self.admin, &topics, elr)
             .await
             .map_err(|error| client_problem("the cluster could not be asked who leads", &error))?;
+        if !self.warned.replace(true) {
+            for stranger in self.filter.strangers(&cluster) {
+                self.out.warn(&stranger);
+            }
+        }
         let snapshot = Snapshot::new(cluster, &self.filter);
         Ok(render(
             &snapshot,

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::cluster::{Cluster, Partition};
-use crate::patterns::any_matches;
+use crate::patterns::{TopicArg, any_matches};
 use klamm_client::TopicPartition;
 
 use super::args::Filter;
@@ -51,6 +51,21 @@ impl Filter {
             && (!self.not_preferred || !partition.is_led_by_preferred())
             && (!self.leaderless || partition.leader.is_none())
             && (!self.under_replicated || partition.is_under_replicated())
+    }
+}
+
+impl Filter {
+    /// The topics, patterns and brokers that are asked for and that the cluster does not have.
+    pub(crate) fn strangers(&self, cluster: &Cluster) -> Vec<String> {
+        let has_topic =
+            |arg: &&TopicArg| cluster.partitions.keys().any(|tp| arg.matches(&tp.topic));
+        let topics = self.topics.iter().filter(|arg| !has_topic(arg));
+        let ids = cluster.broker_ids();
+        let brokers = self.brokers.iter().filter(|id| !ids.contains(id));
+        topics
+            .map(|arg| format!("no topic matches {arg}"))
+            .chain(brokers.map(|id| format!("no broker has the id {id}")))
+            .collect()
     }
 }
 

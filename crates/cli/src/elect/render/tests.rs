@@ -106,7 +106,7 @@ fn tables() {
               yet. See who leads with 'klamm leaders --partitions', then run the same command again: what is
               already elected is not elected twice.
 
-            preferred election: 1 elected, 1 not needed, 5 failed
+            preferred election: 1 elected, 1 not needed, 5 failed (of these 1 not asked for, 1 unknown)
         "#]],
     );
 }
@@ -203,7 +203,7 @@ fn narrow_terminals_with_colours() {
               command again: what is already elected is not elected
               twice.
 
-            ^[31mpreferred election: 1 elected, 1 not needed, 5 failed^[0m
+            ^[31mpreferred election: 1 elected, 1 not needed, 5 failed (of these 1 not asked for, 1 unknown)^[0m
         "#]],
     );
 }
@@ -238,7 +238,7 @@ fn interrupted_reports_say_so() {
         ..mixed()
     };
     expect![[r#"
-        preferred election: 1 elected, 1 not needed, 5 failed; interrupted before the end
+        preferred election: 1 elected, 1 not needed, 5 failed (of these 1 not asked for, 1 unknown); interrupted before the end
     "#]]
     .assert_eq(&summary(&report, Look::default()));
 }

@@ -269,19 +269,19 @@ fn controllers_refuse_what_needs_metadata() {
         --all-topic-partitions --dry-run
           error: --dry-run does not work with controllers
           cause: controllers elect leaders but serve no metadata, which says who leads now
-          next step: use --bootstrap-server with a broker, or name the partitions
+          next step: use --bootstrap-server with a broker
         --topic a --topic b
           error: a topic pattern, or --topic without partition numbers, does not work with controllers
           cause: controllers elect leaders but serve no metadata, which says who leads now
-          next step: use --bootstrap-server with a broker, or name the partitions
+          next step: use --bootstrap-server with a broker, or name topics and partitions
         --topic a* --partition 0
           error: a topic pattern, or --topic without partition numbers, does not work with controllers
           cause: controllers elect leaders but serve no metadata, which says who leads now
-          next step: use --bootstrap-server with a broker, or name the partitions
+          next step: use --bootstrap-server with a broker, or name topics and partitions
         --all-topic-partitions --batch-size 5
           error: --batch-size with --all-topic-partitions does not work with controllers
           cause: controllers elect leaders but serve no metadata, which says who leads now
-          next step: use --bootstrap-server with a broker, or name the partitions
+          next step: use --bootstrap-server with a broker, or leave --batch-size out
     "#]].assert_eq(&shown);
 }
 

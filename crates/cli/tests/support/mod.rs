@@ -1,0 +1,5 @@
+mod cluster;
+mod process;
+
+pub(crate) use cluster::{FakeCluster, OFFERS, Part, part};
+pub(crate) use process::{finish, interrupt, klamm, klamm_with_input, start};
