@@ -8,6 +8,7 @@
 //! - [`data`]: the records and key/value pairs that Kafka keeps in its own logs.
 //! - [`records`]: record batches (v2, compressed or not) and the older message sets.
 //! - [`frame`]: requests and responses with their headers and length prefix.
+//! - `schemas`: the schemas' texts, with the feature of that name.
 //! - [`wire`]: the reader and writer everything above is made of, with the limits on hostile input.
 
 #![no_std]
@@ -23,6 +24,8 @@ pub mod frame;
 mod ids;
 mod message;
 pub mod records;
+#[cfg(feature = "schemas")]
+pub mod schemas;
 pub mod wire;
 
 pub mod messages {

@@ -12,7 +12,7 @@ mod sample;
 pub use encode::encode;
 pub use json::to_json;
 pub use random::{RandomOptions, random};
-pub use sample::smallest;
+pub use sample::{smallest, smallest_with_records};
 
 /// A value of any schema type.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,37 +5,51 @@ use crate::{Field, Schema, Struct, Type};
 /// The smallest instance of a message: numbers 0, strings and byte arrays empty (also where they may
 /// be null), every array one element, nullable structs present, tagged fields at their default.
 pub fn smallest(schema: &Schema, version: i16) -> StructValue {
-    structure(schema, &schema.root, version)
+    smallest_with_records(schema, version, &[])
 }
 
-fn structure(schema: &Schema, owner: &Struct, version: i16) -> StructValue {
-    let fields = owner
-        .fields
-        .iter()
-        .map(|field| value(schema, field, version))
-        .collect();
-    StructValue {
-        fields,
-        unknown: Vec::new(),
+/// The same, with these bytes in every records field.
+pub fn smallest_with_records(schema: &Schema, version: i16, records: &[u8]) -> StructValue {
+    Smallest {
+        schema,
+        version,
+        records,
     }
+    .structure(&schema.root)
 }
 
-fn value(schema: &Schema, field: &Field, version: i16) -> Value {
-    if !field.versions.contains(version) || field.is_tagged(version) {
-        return default_value(schema, field);
+struct Smallest<'a> {
+    schema: &'a Schema,
+    version: i16,
+    records: &'a [u8],
+}
+
+impl Smallest<'_> {
+    fn structure(&self, owner: &Struct) -> StructValue {
+        StructValue {
+            fields: owner.fields.iter().map(|field| self.field(field)).collect(),
+            unknown: Vec::new(),
+        }
     }
-    plain(schema, &field.ty, version)
-}
 
-fn plain(schema: &Schema, ty: &Type, version: i16) -> Value {
-    match ty {
-        Type::Bool => Value::Bool(false),
-        Type::Float64 => Value::Float(0.0),
-        Type::Uuid => Value::Uuid([0; 16]),
-        Type::String => Value::Text(String::new()),
-        Type::Bytes | Type::Records => Value::Bytes(Vec::new()),
-        Type::Array(element) => Value::Array(vec![plain(schema, element, version)]),
-        Type::Struct(name) => Value::Struct(structure(schema, schema.resolve(name), version)),
-        _ => Value::Int(0),
+    fn field(&self, field: &Field) -> Value {
+        if !field.versions.contains(self.version) || field.is_tagged(self.version) {
+            return default_value(self.schema, field);
+        }
+        self.plain(&field.ty)
+    }
+
+    fn plain(&self, ty: &Type) -> Value {
+        match ty {
+            Type::Bool => Value::Bool(false),
+            Type::Float64 => Value::Float(0.0),
+            Type::Uuid => Value::Uuid([0; 16]),
+            Type::String => Value::Text(String::new()),
+            Type::Bytes => Value::Bytes(Vec::new()),
+            Type::Records => Value::Bytes(self.records.to_vec()),
+            Type::Array(element) => Value::Array(vec![self.plain(element)]),
+            Type::Struct(name) => Value::Struct(self.structure(self.schema.resolve(name))),
+            _ => Value::Int(0),
+        }
     }
 }

@@ -1,0 +1,1 @@
+//! Every Kafka message, byte by byte.
