@@ -2,6 +2,7 @@ mod cluster;
 mod configs;
 mod elect_leaders;
 mod reassignments;
+mod topic_changes;
 mod topic_partitions;
 mod topics;
 
@@ -22,12 +23,12 @@ pub use elect_leaders::{
     MAX_ELECTIONS_PER_REQUEST,
 };
 pub use reassignments::{AlterReassignmentsOptions, ListReassignmentsOptions, OngoingReassignment};
-pub use topic_partitions::DescribeTopicPartitionsOptions;
-pub use topics::{
-    CreatePartitionsOptions, CreateTopicsOptions, CreatedTopic, DeleteTopicsOptions,
-    DescribeTopicsOptions, NewPartitions, NewTopic, PartitionDescription, Placement,
-    TopicDescription, TopicSelection,
+pub use topic_changes::{
+    CreatePartitionsOptions, CreateTopicsOptions, CreatedTopic, DeleteTopicsOptions, NewPartitions,
+    NewTopic, Placement,
 };
+pub use topic_partitions::DescribeTopicPartitionsOptions;
+pub use topics::{DescribeTopicsOptions, PartitionDescription, TopicDescription, TopicSelection};
 
 use crate::client::Client;
 use crate::retry::Deadline;

@@ -1,24 +1,20 @@
-use std::collections::{BTreeMap, BTreeSet};
+mod run;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use klamm_net::ServerAddress;
-use klamm_protocol::messages::elect_leaders::{
-    ElectLeadersRequest, ElectLeadersResponse, TopicPartitions,
-};
-use klamm_protocol::{ErrorCode, PartitionIndex, Request};
+use klamm_protocol::ErrorCode;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use super::topics::{TopicSelection, describe_topics};
 use super::{Admin, PartitionDescription};
-use crate::call::{Call, Effect, Verdict};
-use crate::client::{Client, Route};
-use crate::error::{PartitionError, is_authorization};
-use crate::retry::Deadline;
-use crate::types::{TopicPartition, by_topic};
-use crate::{Bootstrap, ClientError};
+use crate::ClientError;
+use crate::error::PartitionError;
+use crate::types::TopicPartition;
+use run::Run;
 
 /// The most partitions that one request names.
 ///
@@ -227,240 +223,15 @@ impl Admin {
         options: ElectLeadersOptions,
     ) -> ElectLeadersResult {
         let (sender, outcome) = watch::channel(None);
-        let run = Run {
-            client: self.client.clone(),
+        let run = Run::new(
+            self.client.clone(),
             election,
-            deadline: self.deadline(options.timeout),
-            results: BTreeMap::new(),
-        };
+            self.deadline(options.timeout),
+        );
         tokio::spawn(async move {
             // Nobody may be waiting.
             let _ = sender.send(Some(Arc::new(Outcome(run.all(scope).await))));
         });
         ElectLeadersResult { outcome }
     }
-}
-
-/// An election under way.
-struct Run {
-    client: Client,
-    election: ElectionType,
-    deadline: Deadline,
-    results: BTreeMap<TopicPartition, Result<(), PartitionError>>,
-}
-
-impl Run {
-    async fn all(
-        mut self,
-        scope: ElectionScope,
-    ) -> Result<BTreeMap<TopicPartition, Result<(), PartitionError>>, ElectLeadersError> {
-        let ended = match scope {
-            ElectionScope::Partitions(partitions) => self.named(partitions).await,
-            ElectionScope::All => match self.request(None).await {
-                Err(End::Failed(error)) if is_too_large(&error) => self.looked_up(error).await,
-                ended => ended,
-            },
-        };
-        match ended {
-            Ok(()) => Ok(self.results),
-            Err(End::NotAuthorized { server, code }) => {
-                Err(ElectLeadersError::NotAuthorized { server, code })
-            }
-            Err(End::TooManyPartitions { server }) => {
-                Err(ElectLeadersError::TooManyPartitions { server })
-            }
-            Err(End::Failed(cause)) => Err(ElectLeadersError::Call {
-                cause,
-                decided: self.results,
-            }),
-        }
-    }
-
-    /// Elects every partition that needs it, by name.
-    async fn looked_up(&mut self, refusal: ClientError) -> Result<(), End> {
-        if let (Bootstrap::Controllers(_), ClientError::Server { server, .. }) =
-            (&self.client.config().bootstrap, refusal)
-        {
-            return Err(End::TooManyPartitions { server });
-        }
-        let topics = describe_topics(&self.client, &TopicSelection::All, self.deadline).await;
-        let mut partitions = Vec::new();
-        for topic in topics.map_err(End::Failed)?.into_values().flatten() {
-            let needing = topic
-                .partitions
-                .iter()
-                .filter(|partition| self.election.is_for(partition));
-            partitions.extend(
-                needing.map(|partition| TopicPartition::new(topic.name.clone(), partition.index)),
-            );
-        }
-        self.named(partitions).await?;
-        // As in an answer for all partitions.
-        self.results
-            .retain(|_, result| !matches!(result, Err(error) if error.is_election_not_needed()));
-        Ok(())
-    }
-
-    async fn named(&mut self, partitions: Vec<TopicPartition>) -> Result<(), End> {
-        let partitions: Vec<_> = partitions
-            .into_iter()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        if partitions.is_empty() {
-            // An empty list is not a null one: nothing is elected. The server still authorizes.
-            return self.request(Some(&[])).await;
-        }
-        for batch in partitions.chunks(MAX_ELECTIONS_PER_REQUEST) {
-            self.request(Some(batch)).await?;
-        }
-        Ok(())
-    }
-
-    async fn request(&mut self, partitions: Option<&[TopicPartition]>) -> Result<(), End> {
-        let mut call = Call::new(Route::Controller, Effect::Repeatable, self.deadline);
-        if self.election == ElectionType::Unclean {
-            call = call.needing(1, "an unclean election");
-        }
-        let election_type = self.election.wire();
-        let topics = partitions.map(topics);
-        // What an answer elected stays elected when the request is sent again for the rest.
-        let mut elected = BTreeSet::new();
-        let answer = call
-            .make(
-                &self.client,
-                |_version, timeout_ms| ElectLeadersRequest {
-                    election_type,
-                    topic_partitions: topics.clone(),
-                    timeout_ms,
-                    ..Default::default()
-                },
-                |_version, response| {
-                    elected.extend(
-                        results(response)
-                            .filter(|(_, result)| result.is_ok())
-                            .map(|(p, _)| p),
-                    );
-                    verdict(response)
-                },
-            )
-            .await;
-        let ended = answer.map_err(End::Failed).and_then(|answer| {
-            let undecided = ErrorCode::REQUEST_TIMED_OUT;
-            let decided = results(&answer.response)
-                .filter(|(_, result)| !matches!(result, Err(error) if error.code == undecided));
-            let code = ErrorCode(answer.response.error_code);
-            let lifted = lifted_authorization(&answer.response);
-            match lifted.unwrap_or(code) {
-                ErrorCode::NONE => {
-                    self.results.extend(results(&answer.response));
-                    self.fill_in(partitions);
-                    Ok(())
-                }
-                code if is_authorization(code) => Err(End::NotAuthorized {
-                    server: answer.server,
-                    code,
-                }),
-                code => {
-                    if code == undecided {
-                        self.results.extend(decided);
-                    }
-                    let api = ElectLeadersRequest::KEY;
-                    Err(End::Failed(ClientError::from_answer(
-                        api,
-                        &answer.server,
-                        code,
-                        None,
-                    )))
-                }
-            }
-        });
-        self.results
-            .extend(elected.into_iter().map(|partition| (partition, Ok(()))));
-        ended
-    }
-
-    /// Names each partition that was asked for and that the answer leaves out.
-    fn fill_in(&mut self, partitions: Option<&[TopicPartition]>) {
-        for partition in partitions.unwrap_or_default() {
-            if !self.results.contains_key(partition) {
-                self.results
-                    .insert(partition.clone(), Err(PartitionError::left_out()));
-            }
-        }
-    }
-}
-
-/// Why a run ended early.
-enum End {
-    NotAuthorized {
-        server: ServerAddress,
-        code: ErrorCode,
-    },
-    TooManyPartitions {
-        server: ServerAddress,
-    },
-    Failed(ClientError),
-}
-
-/// Whether the cluster may be larger than one operation of the controller can be.
-fn is_too_large(error: &ClientError) -> bool {
-    error.code() == Some(ErrorCode::POLICY_VIOLATION)
-}
-
-fn topics(partitions: &[TopicPartition]) -> Vec<TopicPartitions> {
-    let topics = by_topic(
-        partitions.iter().map(|partition| (partition, ())),
-        |index, ()| index,
-    );
-    let topics = topics
-        .into_iter()
-        .map(|(topic, partitions)| TopicPartitions {
-            topic,
-            partitions: partitions.into_iter().collect(),
-            ..Default::default()
-        });
-    topics.collect()
-}
-
-fn results(
-    response: &ElectLeadersResponse,
-) -> impl Iterator<Item = (TopicPartition, Result<(), PartitionError>)> + '_ {
-    response.replica_election_results.iter().flat_map(|topic| {
-        topic.partition_result.iter().map(|result| {
-            let partition =
-                TopicPartition::new(topic.topic.clone(), PartitionIndex(result.partition_id));
-            (
-                partition,
-                PartitionError::check(result.error_code, result.error_message.clone()),
-            )
-        })
-    })
-}
-
-fn codes(response: &ElectLeadersResponse) -> impl Iterator<Item = i16> + '_ {
-    let topics = response.replica_election_results.iter();
-    topics.flat_map(|topic| {
-        topic
-            .partition_result
-            .iter()
-            .map(|result| result.error_code)
-    })
-}
-
-fn verdict(response: &ElectLeadersResponse) -> Verdict {
-    match Verdict::of(response.error_code) {
-        Verdict::Retry(code) => Verdict::Retry(code),
-        Verdict::Take => Verdict::of_items(codes(response)),
-    }
-}
-
-/// Version 0 has no code for the whole: a client without authorization finds it at each partition.
-fn lifted_authorization(response: &ElectLeadersResponse) -> Option<ErrorCode> {
-    if response.error_code != 0 {
-        return None;
-    }
-    codes(response)
-        .map(ErrorCode)
-        .find(|code| *code == ErrorCode::CLUSTER_AUTHORIZATION_FAILED)
 }

@@ -1,9 +1,15 @@
 //! The client against scripted servers in memory, on a paused clock: no test waits in real time.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on panics, in its helpers too"
+)]
+
 mod bootstrap;
+mod changing;
+mod describing;
 mod elections;
 mod large_elections;
 mod negotiation;
 mod retries;
 mod support;
-mod tour;
