@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width};
 
 use crate::errors::Problem;
-use crate::table::{Look, Style};
+use crate::table::{Look, Style, reflowed};
 
 /// Where a command's text goes: results to standard output, talk to standard error. The only module that prints.
 #[derive(Debug)]
@@ -46,9 +46,11 @@ impl Output {
 
     /// What standard error can show.
     pub(crate) fn talk_look(&self) -> Look {
+        let size =
+            terminal_size::terminal_size_of(io::stderr()).filter(|_| self.stderr_is_terminal);
         Look {
             colour: self.colours && self.stderr_is_terminal,
-            width: None,
+            width: size.map(|(Width(width), _)| width.into()),
         }
     }
 
@@ -88,17 +90,23 @@ impl Output {
 
     /// As [`Output::talk`], for what a person should not overlook.
     pub(crate) fn warn(&self, text: &str) {
-        let word = Style::Warn.paint("warning:", self.talk_look());
-        self.talk(&format!("{word} {text}"));
+        self.prose(&format!("warning: {text}"), Style::Warn);
     }
 
     /// Says why a command cannot go on.
     pub(crate) fn problem(&self, problem: &Problem) {
-        let text = problem.to_string();
-        match text.split_once(": ") {
+        self.prose(&problem.to_string(), Style::Bad);
+    }
+
+    /// Sentences after a word with a colon, which gets the style. Terminals do not break lines between words.
+    fn prose(&self, text: &str, style: Style) {
+        let look = self.talk_look();
+        let text = look
+            .width
+            .map_or(text.to_owned(), |width| reflowed(text, width));
+        match text.split_once(':') {
             Some((word, rest)) => {
-                let word = Style::Bad.paint(&format!("{word}:"), self.talk_look());
-                self.talk(&format!("{word} {rest}"));
+                self.talk(&format!("{}{rest}", style.paint(&format!("{word}:"), look)));
             }
             None => self.talk(&text),
         }

@@ -209,6 +209,31 @@ pub(crate) fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String 
     out
 }
 
+/// Breaks the lines of a text that are too long for a terminal; what follows is indented like the line, and two more.
+pub(crate) fn reflowed(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        if line.chars().count() <= width {
+            out.extend([line, "\n"]);
+            continue;
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let (first, rest) = match wrapped(line, indent, Some(width)).split_once('\n') {
+            Some((first, _)) => (
+                first.to_owned(),
+                line.trim_start()[first.trim_start().len()..].trim_start(),
+            ),
+            None => (line.to_owned(), ""),
+        };
+        out.extend([first.as_str(), "\n"]);
+        if !rest.is_empty() {
+            out.push_str(&wrapped(rest, &format!("{indent}  "), Some(width)));
+        }
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +303,20 @@ mod tests {
             a-12                123456  ^[31mPREFERRED_LEADER_NOT_AVAILABLE (80)^[0m
         "#]]
         .assert_eq(&text);
+    }
+
+    #[test]
+    fn long_lines_are_broken_for_terminals() {
+        let text =
+            "error: it is as it is, whatever that may be\n  cause: a long story, not for now\nend";
+        expect![[r#"
+            error: it is as it is,
+              whatever that may be
+              cause: a long story,
+                not for now
+            end"#]]
+        .assert_eq(&reflowed(text, 22));
+        assert_eq!(reflowed(text, 80), text);
     }
 
     #[test]

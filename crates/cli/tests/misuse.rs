@@ -3,14 +3,7 @@ use std::path::PathBuf;
 
 use expect_test::expect;
 
-use crate::support::klamm;
-
-/// A file below the build's directory for this.
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).expect("a file can be written");
-    path
-}
+use crate::support::{file, klamm};
 
 #[tokio::test]
 async fn nothing_is_sent_and_the_status_is_2() {

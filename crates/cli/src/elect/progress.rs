@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::duration::Shown;
 use crate::output::Output;
 use crate::table::plural;
 
@@ -41,6 +44,18 @@ impl<'a> Progress<'a> {
             self.out.talk(&format!(
                 "wave {wave} of {}: {partitions}, {failed} failed",
                 self.waves
+            ));
+        }
+    }
+
+    /// The next wave waits.
+    pub(crate) fn pauses(&self, wave: usize, pause: Duration) {
+        if let Some(bar) = self.bar.as_ref().filter(|_| !pause.is_zero()) {
+            let left = self.waves - wave;
+            bar.set_message(format!(
+                "wave {wave} of {} done, {left} left, pausing {}",
+                self.waves,
+                Shown(pause)
             ));
         }
     }

@@ -234,9 +234,12 @@ impl Election<'_> {
             .map_or(Duration::ZERO, |waves| waves.pause);
         let progress = Progress::new(self.out, plan.waves.len(), plan.count());
         for (index, wave) in plan.waves.iter().enumerate() {
-            if index > 0 && interrupt.race(sleep(pause)).await.is_err() {
-                self.interrupted = true;
-                break;
+            if index > 0 {
+                progress.pauses(index, pause);
+                if interrupt.race(sleep(pause)).await.is_err() {
+                    self.interrupted = true;
+                    break;
+                }
             }
             progress.begins(index + 1);
             self.wave(ElectionScope::Partitions(wave.clone()), wave, interrupt)

@@ -69,7 +69,7 @@ impl<'a> Frame<'a> {
     /// Leaves the terminal as it was found.
     pub(crate) fn end(&self) -> Result<(), WriteError> {
         if self.out.size().is_some() {
-            self.out.results(SHOW_CURSOR)
+            self.out.results(&format!("{SHOW_CURSOR}\r\n"))
         } else {
             Ok(())
         }
@@ -88,9 +88,8 @@ fn in_place(caption: &str, text: &str, (width, height): (usize, usize)) -> Strin
     }
     if !fits {
         let hidden = lines.len() - (rows - 1);
-        out.push_str(&format!(
-            "({hidden} more lines: a taller terminal shows them){CLEAR_LINE_REST}\r\n"
-        ));
+        let note = format!("({hidden} more lines: a taller terminal shows them)");
+        out.extend([cut(&note, width).as_str(), CLEAR_LINE_REST, "\r\n"]);
     }
     out.push_str(CLEAR_BELOW);
     out
@@ -130,6 +129,8 @@ mod tests {
             "\x1b[Hcaption\x1b[K\r\n\x1b[K\r\none\x1b[K\r\ntwo\x1b[K\r\n\x1b[J"
         );
         let text: String = (0..50).map(|n| format!("{n}\n")).collect();
+        let narrow = in_place("caption", &text, (10, 10));
+        assert!(narrow.contains("\r\n(44 more l\x1b[K\r\n"), "{narrow:?}");
         let frame = in_place("caption", &text, (80, 10));
         assert_eq!(frame.matches("\r\n").count(), 9);
         assert!(frame.contains("(44 more lines"), "{frame:?}");

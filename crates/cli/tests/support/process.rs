@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use tokio::io::AsyncWriteExt;
@@ -74,4 +75,11 @@ pub(crate) async fn interrupt(child: &Child) {
     let id = child.id().expect("it runs").to_string();
     let status = Command::new("kill").args(["-INT", &id]).status().await;
     assert!(status.expect("kill works").success());
+}
+
+/// A file below the build's directory for this.
+pub(crate) fn file(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("a file can be written");
+    path
 }
