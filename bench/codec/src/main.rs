@@ -13,10 +13,10 @@ use std::process::ExitCode;
 static ALLOCATOR: bench_alloc::Counting = bench_alloc::Counting;
 
 const USAGE: &str = "\
-Usage: bench-codec [--smoke] [--samples N] [--only TEXT] [--json] [--check]
+Usage: bench-codec [--quick] [--samples N] [--only TEXT] [--json] [--check]
        bench-codec --spin TEXT SECONDS
 
-  --smoke        few and short samples: shows that it works, the figures are rough
+  --quick        few and short samples: shows that it works, the figures are rough
   --samples N    samples a row and side (61)
   --only TEXT    rows whose name contains TEXT
   --json         JSON instead of a table
@@ -84,7 +84,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
                 .map_err(|_| format!("{text:?} is not a number"))
         };
         match argument.as_str() {
-            "--smoke" => options.plan = measure::Plan::SMOKE,
+            "--quick" => options.plan = measure::Plan::QUICK,
             "--samples" => options.plan.samples = number(value()?)? as usize,
             "--only" => options.only = value()?,
             "--json" => options.json = true,

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use crate::row::{Figures, Measured, Repeat, Row, Side};
+use crate::row::{Figures, Measured, Row, Side};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ impl Plan {
         samples: 61,
         sample: Duration::from_millis(4),
     };
-    pub(crate) const SMOKE: Self = Self {
+    pub(crate) const QUICK: Self = Self {
         samples: 5,
         sample: Duration::from_millis(1),
     };
@@ -26,19 +26,19 @@ impl Plan {
 pub(crate) fn measure(row: Row, plan: Plan) -> Measured {
     let peer = fastest(row.peer, plan);
     let (our_repeats, peer_repeats) = (
-        repeats(&row.ours.run, plan.sample),
-        repeats(&peer.run, plan.sample),
+        repeats(&*row.ours.run, plan.sample),
+        repeats(&*peer.run, plan.sample),
     );
     let mut ours = Vec::with_capacity(plan.samples);
     let mut theirs = Vec::with_capacity(plan.samples);
     for sample in 0..plan.samples {
         // Who goes first changes too.
         if sample % 2 == 0 {
-            ours.push(nanoseconds(&row.ours.run, our_repeats));
-            theirs.push(nanoseconds(&peer.run, peer_repeats));
+            ours.push(nanoseconds(&*row.ours.run, our_repeats));
+            theirs.push(nanoseconds(&*peer.run, peer_repeats));
         } else {
-            theirs.push(nanoseconds(&peer.run, peer_repeats));
-            ours.push(nanoseconds(&row.ours.run, our_repeats));
+            theirs.push(nanoseconds(&*peer.run, peer_repeats));
+            ours.push(nanoseconds(&*row.ours.run, our_repeats));
         }
     }
     let ratios = ours.iter().zip(&theirs).map(|(ours, theirs)| theirs / ours);
@@ -72,8 +72,8 @@ fn figures(side: &Side, samples: Vec<f64>) -> Figures {
 
 fn fastest(sides: Vec<Side>, plan: Plan) -> Side {
     let best = |side: &Side| {
-        let repeats = repeats(&side.run, plan.sample);
-        let samples = (0..plan.samples.div_ceil(4)).map(|_| nanoseconds(&side.run, repeats));
+        let repeats = repeats(&*side.run, plan.sample);
+        let samples = (0..plan.samples.div_ceil(4)).map(|_| nanoseconds(&*side.run, repeats));
         samples.fold(f64::INFINITY, f64::min)
     };
     let timed = sides.into_iter().map(|side| (best(&side), side));
@@ -82,7 +82,7 @@ fn fastest(sides: Vec<Side>, plan: Plan) -> Side {
 }
 
 /// How often something runs in a sample. This also warms it up.
-fn repeats(run: &Repeat, sample: Duration) -> u64 {
+fn repeats(run: &dyn Fn(u64), sample: Duration) -> u64 {
     let mut repeats = 1;
     loop {
         let start = Instant::now();
@@ -96,7 +96,7 @@ fn repeats(run: &Repeat, sample: Duration) -> u64 {
     }
 }
 
-fn nanoseconds(run: &Repeat, repeats: u64) -> f64 {
+fn nanoseconds(run: &dyn Fn(u64), repeats: u64) -> f64 {
     let start = Instant::now();
     run(repeats);
     start.elapsed().as_secs_f64() * 1e9 / repeats as f64

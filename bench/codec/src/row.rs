@@ -1,14 +1,11 @@
 use bench_alloc::Allocated;
 
-/// Something that runs a number of times.
-pub(crate) type Repeat = Box<dyn Fn(u64)>;
-
 /// One way of doing what a row measures.
 pub(crate) struct Side {
     /// How it is done, where a library has more than one way.
     pub(crate) how: &'static str,
     /// Does it, as often as asked.
-    pub(crate) run: Repeat,
+    pub(crate) run: Box<dyn Fn(u64)>,
 }
 
 /// One operation on one message, by both libraries.

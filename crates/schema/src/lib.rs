@@ -8,6 +8,7 @@
 //! Source of the language: the README of Apache Kafka's message definitions, and what occurs in the
 //! 286 schemas of 4.4.0.
 
+mod comments;
 mod error;
 mod least;
 mod load;
@@ -18,6 +19,7 @@ pub mod rust;
 pub mod value;
 mod versions;
 
+pub use comments::without_comments;
 pub use error::SchemaError;
 pub use load::load_dir;
 pub use model::{Default, Field, Kind, Schema, Struct, Type};

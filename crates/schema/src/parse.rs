@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-use crate::{Default, Field, Kind, Schema, SchemaError, Struct, Type, Versions};
+use crate::{Default, Field, Kind, Schema, SchemaError, Struct, Type, Versions, without_comments};
 
 type Object = Map<String, Value>;
 
@@ -342,38 +342,14 @@ fn int16(value: &Value, place: &str) -> Result<i16, SchemaError> {
 }
 
 fn tag_of(value: &Value, place: &str) -> Result<u32, SchemaError> {
-    value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .ok_or_else(|| SchemaError::invalid(place, "tag is not an unsigned 32-bit integer"))
-}
-
-/// Blanks out `// …` to the end of the line, outside of strings. Offsets stay as they are, so that
-/// JSON errors name the right column.
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let mut in_string = false;
-        let mut escaped = false;
-        let mut end = line.len();
-        for (index, c) in line.char_indices() {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if in_string => escaped = true,
-                '"' => in_string = !in_string,
-                '/' if !in_string && line[index..].starts_with("//") => {
-                    end = index;
-                    break;
-                }
-                _ => {}
-            }
-        }
-        out.push_str(&line[..end]);
-        if end < line.len() && line.ends_with('\n') {
-            out.push('\n');
-        }
-    }
-    out
+    // Apache Kafka's own files have texts and bare numbers.
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        number => number
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok()),
+    };
+    number.ok_or_else(|| SchemaError::invalid(place, "tag is not an unsigned 32-bit integer"))
 }
 
 #[cfg(test)]
