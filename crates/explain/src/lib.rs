@@ -1,1 +1,22 @@
 //! Every Kafka message, byte by byte.
+//!
+//! [`decode`] walks bytes along the schemas, which are parsed when they are first asked for, and gives
+//! a [`Tree`] whose nodes cover the bytes without a gap. Broken bytes give a tree too, of what could be
+//! read, and the [`Problem`]s that were found. [`smallest_frame`] makes an instance of any message.
+//!
+//! The walk shares nothing with the code that `klamm-protocol` generates but the schemas; tests hold
+//! the two to each other. It opens no file and no socket and reads no clock: bytes in, values out.
+
+pub mod about;
+mod catalog;
+pub mod decode;
+mod node;
+mod secrets;
+mod smallest;
+mod time;
+mod walk;
+
+pub use catalog::{Direction, UnknownApi, apis, find_api, message_schema, schema};
+pub use node::{Node, Part, Place, Problem, Region, Role, Severity, Subject, Tree, Value};
+pub use smallest::{EMPTY_BATCH, NoSuchVersion, smallest_frame};
+pub use walk::{Limits, Options};

@@ -1,0 +1,188 @@
+//! Bytes become trees.
+
+use bytes::Bytes;
+use klamm_protocol::ApiVersion;
+use klamm_schema::Schema;
+
+use crate::Direction;
+use crate::node::{Node, Part, Place, Role, Severity, Subject, Tree, Value};
+use crate::walk::{Context, Options, Step, Walk, bytes, node};
+
+/// Bytes of the length in front of a frame.
+const SIZE: usize = 4;
+
+/// Explains a request: size, header and body.
+pub fn request(frame: Bytes, options: &Options) -> Tree {
+    sized(frame, "request", options, |walk, subject, out| {
+        walk.request(subject, out)
+    })
+}
+
+/// Explains a response to a request of this API and version: size, header and body.
+pub fn response(frame: Bytes, api: ApiVersion, options: &Options) -> Tree {
+    sized(frame, "response", options, |walk, subject, out| {
+        walk.response(api, subject, out)
+    })
+}
+
+/// Explains a body without size and header.
+pub fn body(bytes: Bytes, api: ApiVersion, direction: Direction, options: &Options) -> Tree {
+    whole(
+        bytes,
+        node(direction.name(), "body", Role::Group, Part::Body),
+        options,
+        |walk, subject, out| walk.body(api, direction, subject, out),
+    )
+}
+
+/// Explains a message of any schema, such as a record of the metadata log or a coordinator's key.
+pub fn message(bytes: Bytes, schema: &'static Schema, version: i16, options: &Options) -> Tree {
+    let root = node(
+        "message",
+        format!("{} v{version}", schema.name),
+        Role::Group,
+        Part::Body,
+    );
+    whole(bytes, root, options, |walk, subject, out| {
+        subject.message = Some(&schema.name);
+        let context = Context {
+            schema,
+            version,
+            part: Part::Body,
+        };
+        walk.message(context, out)
+    })
+}
+
+/// What the values of records are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Contents {
+    /// Whatever the topic's users agree on.
+    #[default]
+    Opaque,
+    /// Records of the metadata log.
+    Metadata,
+}
+
+/// Explains record batches: a records field, or the bytes of a log segment.
+pub fn records(bytes: Bytes, contents: Contents, options: &Options) -> Tree {
+    let root = node("records", "records", Role::Group, Part::Body);
+    whole(bytes, root, options, |walk, _, out| {
+        if contents == Contents::Metadata {
+            walk.set_metadata_log();
+        }
+        walk.batches(out)
+    })
+}
+
+fn sized(
+    frame: Bytes,
+    name: &'static str,
+    options: &Options,
+    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Step,
+) -> Tree {
+    let root = node(name, "frame", Role::Group, Part::Frame);
+    whole(frame, root, options, |walk, subject, out| {
+        let size = walk.size(out)?;
+        let there = walk.left();
+        let Ok(size) = usize::try_from(size) else {
+            walk.set_sensitive();
+            return walk.halt(0, format!("size {size} is negative"));
+        };
+        if size > there {
+            let what = format!("says that {} follow, {there} are here", bytes(size));
+            walk.problem(Severity::Broken, 0, what);
+        }
+        walk.window(out, size.min(there), |walk, out| read(walk, subject, out))
+    })
+}
+
+fn whole(
+    bytes: Bytes,
+    mut root: Node,
+    options: &Options,
+    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Step,
+) -> Tree {
+    let mut subject = Subject::default();
+    let mut walk = Walk::new(bytes.clone(), options);
+    let len = bytes.len();
+    let mut children = Vec::new();
+    let result = walk.window(&mut children, len, |walk, out| {
+        read(walk, &mut subject, out)
+    });
+    walk.finish(result, &mut children);
+    root.len = len;
+    root.children = children;
+    Tree {
+        subject,
+        bytes,
+        root,
+        problems: walk.into_problems(),
+    }
+}
+
+impl Walk {
+    fn size(&mut self, out: &mut Vec<Node>) -> Step<i64> {
+        let size = self.read_size()?;
+        let node = Node {
+            value: Value::Int(size),
+            encoding: "4 bytes",
+            offset: 0,
+            len: SIZE,
+            place: Some(Place {
+                message: "frame",
+                owner: "frame",
+                field: "size",
+            }),
+            ..node("size", "int32", Role::Prefix, Part::Frame)
+        };
+        self.push(out, node)?;
+        Ok(size)
+    }
+}
+
+/// A frame of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamFrame {
+    /// Where it starts in the stream, in bytes.
+    pub offset: usize,
+    /// Its bytes, with the size. The last one of a stream may miss some.
+    pub bytes: Bytes,
+}
+
+/// Splits a stream into frames by their sizes. A size that is negative, or larger than what is left,
+/// takes all of the rest.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    stream: Bytes,
+    at: usize,
+}
+
+impl Frames {
+    /// The frames of a stream.
+    pub fn new(stream: Bytes) -> Self {
+        Self { stream, at: 0 }
+    }
+}
+
+impl Iterator for Frames {
+    type Item = StreamFrame;
+
+    fn next(&mut self) -> Option<StreamFrame> {
+        let rest = self.stream.slice(self.at..);
+        if rest.is_empty() {
+            return None;
+        }
+        let size = rest.first_chunk().map(|size| i32::from_be_bytes(*size));
+        let len = match size.map(usize::try_from) {
+            Some(Ok(size)) => (SIZE + size).min(rest.len()),
+            _ => rest.len(),
+        };
+        let offset = self.at;
+        self.at += len;
+        Some(StreamFrame {
+            offset,
+            bytes: rest.slice(..len),
+        })
+    }
+}

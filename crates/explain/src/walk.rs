@@ -1,0 +1,387 @@
+//! The walk over bytes, led by a schema.
+//!
+//! Every reading function appends nodes that cover what it read and nothing else. A [`Halt`] ends the
+//! innermost [`Walk::window`], a run of bytes whose length is known, so that the walk goes on after it.
+
+mod batch;
+mod fields;
+mod frame;
+mod legacy;
+mod opened;
+mod prefix;
+mod record;
+mod tagged;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use klamm_schema::{Schema, Struct};
+
+use crate::node::{Node, Part, Place, Problem, Role, Severity, Value};
+
+/// What may be spent on one tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most nodes; each takes about 250 bytes. Bytes beyond are one node that was not read.
+    pub nodes: usize,
+    /// The most problems that are kept.
+    pub problems: usize,
+    /// The most bytes that all compressed batches together may decompress to.
+    pub decompressed_bytes: usize,
+}
+
+impl Default for Limits {
+    /// 200,000 nodes, 1,000 problems, 64 MiB.
+    fn default() -> Self {
+        Self {
+            nodes: 200_000,
+            problems: 1_000,
+            decompressed_bytes: 64 << 20,
+        }
+    }
+}
+
+/// How bytes are explained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether passwords, tokens and keys are shown as they are.
+    pub show_secrets: bool,
+    /// What may be spent.
+    pub limits: Limits,
+}
+
+/// How deep messages may be inside of messages: an Envelope in a frame, a control record's value in
+/// a batch, and records in what was decompressed.
+const MAX_NESTING: usize = 3;
+
+/// Why reading cannot go on where it is.
+#[derive(Debug)]
+pub(crate) struct Halt {
+    offset: usize,
+    path: String,
+    what: String,
+    /// Whether it ends the whole walk, since a limit is reached.
+    is_limit: bool,
+}
+
+/// What a step returns.
+pub(crate) type Step<T = ()> = Result<T, Halt>;
+
+/// A message's schema in a version, and what its bytes belong to.
+#[derive(Clone, Copy)]
+pub(crate) struct Context {
+    pub(crate) schema: &'static Schema,
+    pub(crate) version: i16,
+    pub(crate) part: Part,
+}
+
+impl Context {
+    fn place(self, owner: &'static Struct, field: &'static str) -> Place {
+        Place {
+            message: &self.schema.name,
+            owner: &owner.name,
+            field,
+        }
+    }
+}
+
+/// A part of a path, for problems.
+#[derive(Clone, Copy)]
+enum Name {
+    Field(&'static str),
+    Index(usize),
+}
+
+pub(crate) struct Walk {
+    bytes: Bytes,
+    /// Where the next byte to read is.
+    at: usize,
+    /// Where the innermost window ends.
+    end: usize,
+    /// What the bytes are, if they are not the frame's own.
+    region: Option<String>,
+    path: Vec<Name>,
+    options: Options,
+    nodes_left: usize,
+    decompressed_left: usize,
+    nesting: usize,
+    /// Whether bytes that are not read may hold secrets.
+    sensitive: bool,
+    /// The text of the last field called `Name` or the like, which says whether a config is a secret.
+    last_name: Option<klamm_protocol::ByteString>,
+    /// Whether records belong to the metadata log.
+    metadata_log: bool,
+    /// Whether a batch is being read whose end is missing, so that more problems say nothing new.
+    quiet: bool,
+    problems: Vec<Problem>,
+}
+
+impl Walk {
+    pub(crate) fn new(bytes: Bytes, options: &Options) -> Self {
+        Self {
+            end: bytes.len(),
+            bytes,
+            at: 0,
+            region: None,
+            path: Vec::new(),
+            options: *options,
+            nodes_left: options.limits.nodes,
+            decompressed_left: options.limits.decompressed_bytes,
+            nesting: 0,
+            sensitive: false,
+            last_name: None,
+            metadata_log: false,
+            quiet: false,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// How many bytes are left in the window.
+    pub(crate) fn left(&self) -> usize {
+        self.end - self.at
+    }
+
+    /// Marks bytes that will not be read as possible secrets.
+    pub(crate) fn set_sensitive(&mut self) {
+        self.sensitive = true;
+    }
+
+    /// Treats records as those of the metadata log.
+    pub(crate) fn set_metadata_log(&mut self) {
+        self.metadata_log = true;
+    }
+
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    pub(crate) fn halt<T>(&self, offset: usize, what: impl Into<String>) -> Step<T> {
+        Err(Halt {
+            offset,
+            path: self.path_text(),
+            what: what.into(),
+            is_limit: false,
+        })
+    }
+
+    fn path_text(&self) -> String {
+        let mut text = String::new();
+        for name in &self.path {
+            match name {
+                Name::Field(name) if text.is_empty() => text.push_str(name),
+                Name::Field(name) => text.extend([".", name]),
+                Name::Index(index) => text.push_str(&format!("[{index}]")),
+            }
+        }
+        text
+    }
+
+    pub(crate) fn problem(&mut self, severity: Severity, offset: usize, what: impl Into<String>) {
+        if !self.quiet && self.problems.len() < self.options.limits.problems {
+            self.problems.push(Problem {
+                severity,
+                offset,
+                region: self.region.clone(),
+                path: self.path_text(),
+                what: what.into(),
+            });
+        }
+    }
+
+    fn stopped(&mut self, halt: Halt) {
+        let is_kept = halt.is_limit || !self.quiet;
+        if is_kept && self.problems.len() < self.options.limits.problems {
+            self.problems.push(Problem {
+                severity: Severity::Stopped,
+                offset: halt.offset,
+                region: self.region.clone(),
+                path: halt.path,
+                what: halt.what,
+            });
+        }
+    }
+
+    /// Reads the size in front of a frame.
+    pub(crate) fn read_size(&mut self) -> Step<i64> {
+        self.named("size", |walk| walk.integer(4))
+    }
+
+    /// Takes the next `len` bytes.
+    fn take(&mut self, len: usize) -> Step<Bytes> {
+        if len > self.left() {
+            return self.halt(
+                self.at,
+                format!("needs {}, {} left", bytes(len), self.left_text()),
+            );
+        }
+        let start = self.at;
+        self.at += len;
+        Ok(self.bytes.slice(start..self.at))
+    }
+
+    fn left_text(&self) -> String {
+        match self.left() {
+            1 => "1 byte is".to_owned(),
+            left => format!("{left} bytes are"),
+        }
+    }
+
+    /// Adds a node, if there may be one more.
+    pub(crate) fn push(&mut self, out: &mut Vec<Node>, node: Node) -> Step {
+        self.spend_node(node.offset)?;
+        out.push(node);
+        Ok(())
+    }
+
+    /// Makes sure that there may be one more node, which starts at `offset`.
+    fn spend_node(&mut self, offset: usize) -> Step {
+        if let Some(left) = self.nodes_left.checked_sub(1) {
+            self.nodes_left = left;
+            return Ok(());
+        }
+        // The node's bytes become part of what is not read.
+        self.at = offset;
+        let limit = self.options.limits.nodes;
+        Err(Halt {
+            offset,
+            path: self.path_text(),
+            what: format!("the rest is not shown: the limit is {limit} nodes"),
+            is_limit: true,
+        })
+    }
+
+    /// Adds a node whose children `body` reads; it covers what they cover, also where reading halts.
+    pub(crate) fn group(
+        &mut self,
+        out: &mut Vec<Node>,
+        mut node: Node,
+        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Step,
+    ) -> Step {
+        self.spend_node(self.at)?;
+        let mut children = Vec::new();
+        node.offset = self.at;
+        let result = body(self, &mut children);
+        node.len = self.at - node.offset;
+        node.children = children;
+        // What could not be read at all has nothing to show.
+        if result.is_ok() || !node.children.is_empty() {
+            out.push(node);
+        }
+        result
+    }
+
+    /// Lets `body` read the next `len` bytes and no more, and covers what it left of them.
+    /// The caller has made sure that there are as many.
+    pub(crate) fn window(
+        &mut self,
+        out: &mut Vec<Node>,
+        len: usize,
+        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Step,
+    ) -> Step {
+        let outer = self.end;
+        self.end = self.at + len.min(self.left());
+        let result = body(self, out);
+        let left = self.left();
+        let result = match result {
+            Err(halt) if halt.is_limit => Err(halt),
+            Err(halt) => {
+                self.stopped(halt);
+                self.rest(out);
+                Ok(())
+            }
+            Ok(()) if left > 0 => {
+                self.problem(
+                    Severity::Notice,
+                    self.at,
+                    format!("{} left over", bytes(left)),
+                );
+                self.rest(out);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        };
+        self.end = outer;
+        result
+    }
+
+    /// Covers what the window has left.
+    pub(crate) fn rest(&mut self, out: &mut Vec<Node>) {
+        let left = self.left();
+        if left == 0 {
+            return;
+        }
+        let start = self.at;
+        self.at = self.end;
+        let hides = self.sensitive && !self.options.show_secrets;
+        out.push(Node {
+            value: if hides {
+                Value::Hidden(left)
+            } else {
+                Value::Bytes(self.bytes.slice(start..self.end))
+            },
+            offset: start,
+            len: left,
+            ..node("not read", "bytes", Role::Rest, Part::Unread)
+        });
+    }
+
+    /// Ends the walk: covers every byte that is left, and keeps why it was left.
+    pub(crate) fn finish(&mut self, result: Step, out: &mut Vec<Node>) {
+        if let Err(halt) = result {
+            self.stopped(halt);
+        }
+        self.end = self.bytes.len();
+        self.rest(out);
+    }
+
+    /// Reads with a name on the path.
+    fn named<T>(&mut self, name: &'static str, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(Name::Field(name));
+        let result = body(self);
+        self.path.pop();
+        result
+    }
+
+    fn indexed<T>(&mut self, index: usize, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(Name::Index(index));
+        let result = body(self);
+        self.path.pop();
+        result
+    }
+}
+
+/// A node of no bytes.
+pub(crate) fn node(
+    name: impl Into<Cow<'static, str>>,
+    ty: impl Into<Cow<'static, str>>,
+    role: Role,
+    part: Part,
+) -> Node {
+    Node {
+        name: name.into(),
+        ty: ty.into(),
+        role,
+        part,
+        value: Value::None,
+        encoding: "",
+        offset: 0,
+        len: 0,
+        prefix: 0,
+        note: None,
+        place: None,
+        children: Vec::new(),
+        inside: None,
+    }
+}
+
+/// `1 byte`, `2 bytes`.
+pub(crate) fn bytes(count: usize) -> String {
+    match count {
+        1 => "1 byte".to_owned(),
+        count => format!("{count} bytes"),
+    }
+}
