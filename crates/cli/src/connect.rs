@@ -69,6 +69,7 @@ impl Target {
             retry_backoff_max: settings.retry_backoff_max,
             reconnect_backoff: settings.reconnect_backoff,
             reconnect_backoff_max: settings.reconnect_backoff_max,
+            connect_timeout: settings.connection_setup_timeout,
             ..ClientConfig::new(bootstrap)
         };
         let warnings = values.warnings().iter().map(ToString::to_string).collect();

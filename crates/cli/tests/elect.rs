@@ -1,6 +1,6 @@
 use expect_test::expect;
 
-use crate::support::{FakeCluster, Part, klamm, klamm_with_input, part};
+use crate::support::{FakeCluster, Part, file, klamm, klamm_with_input, part};
 
 /// Brokers 1 and 2 run, 3 is down: two partitions to move, one that cannot, one in place.
 fn topics() -> Vec<(&'static str, Vec<Part>)> {
@@ -92,6 +92,31 @@ async fn one_partition_that_works_ends_with_0() {
     "#]]
     .assert_eq(&klamm(&line).await.shown(cluster.port()));
     assert_eq!(cluster.elections(), [Some(1), Some(1)]);
+}
+
+#[tokio::test]
+async fn everything_from_a_properties_file() {
+    let cluster = cluster().await;
+    let text = format!(
+        "# ops\nbootstrap.servers = {}\nretires=3\nretires=4\nsasl.jaas.config=hunter2\n",
+        cluster.address
+    );
+    let config = file("elect.properties", &text);
+    let line = format!(
+        "elect --admin.config {} --election-type preferred --topic payments --partition 0 --output plain",
+        config.display()
+    );
+    let shown = klamm(&line).await.shown(cluster.port());
+    let shown = shown.replace(env!("CARGO_TARGET_TMPDIR"), "DIR");
+    expect![[r#"
+        topic=payments partition=0 result=elected error_code=0 error_name=NONE leader_before=2 leader_after=1
+        --- stderr
+        warning: --admin.config is deprecated: use --command-config
+        warning: DIR/elect.properties:4: retires is not a known key: ignored (did you mean retries?)
+        warning: DIR/elect.properties:5: sasl.jaas.config is ignored: connections are PLAINTEXT
+        preferred election: 1 elected, 0 not needed, 0 failed
+        --- exit 0
+    "#]].assert_eq(&shown);
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 use std::time::Duration;
 
 use expect_test::expect;
+use klamm_net::testing::Reply;
 use klamm_protocol::Request;
+use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
 use klamm_protocol::messages::describe_topic_partitions::DescribeTopicPartitionsRequest;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::support::{FakeCluster, finish, interrupt, klamm, part, start};
+use crate::support::{FakeCluster, file, finish, interrupt, klamm, part, start};
 
 async fn cluster() -> FakeCluster {
     let mut leaderless = part(-1, &[3], &[]);
@@ -106,6 +108,37 @@ async fn watching_appends_where_there_is_no_terminal_and_ends_with_ctrl_c() {
     interrupt(&child).await;
     let finished = finish(child).await;
     assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+}
+
+#[tokio::test]
+async fn watching_goes_on_when_the_cluster_does() {
+    let cluster = cluster().await;
+    let config = file("watch.properties", "retries=0\n");
+    let config = config.display();
+    let line = format!(
+        "leaders {} --command-config {config} --watch 10ms",
+        cluster.flag()
+    );
+    let mut child = start(&format!("{line} --output plain --broker 1"));
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut talk = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    lines.next_line().await.expect("readable").expect("a frame");
+    cluster
+        .server
+        .on(|_, _: DescribeClusterRequest| Reply::Close);
+    let said = talk.next_line().await.expect("readable").expect("trouble");
+    assert_eq!(said, "error: the cluster could not be asked who leads");
+    cluster.recover();
+    while lines
+        .next_line()
+        .await
+        .expect("readable")
+        .expect("a frame")
+        .is_empty()
+    {}
+    lines.next_line().await.expect("readable").expect("a frame");
+    interrupt(&child).await;
+    assert_eq!(finish(child).await.code, Some(0));
 }
 
 #[tokio::test]

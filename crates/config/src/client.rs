@@ -80,6 +80,11 @@ static CLIENT_KEYS: KeyTable = KeyTable {
             "1000",
             "The longest pause before a reconnect.",
         ),
+        millis(
+            "socket.connection.setup.timeout.ms",
+            "10000",
+            "How long each address of a host is tried.",
+        ),
         Key {
             name: "security.protocol",
             kind: Kind::Enum(SECURITY_PROTOCOLS),
@@ -104,7 +109,6 @@ static CLIENT_KEYS: KeyTable = KeyTable {
         "send.buffer.bytes",
         "security.providers",
         "socket.connection.setup.timeout.max.ms",
-        "socket.connection.setup.timeout.ms",
     ],
 };
 
@@ -148,6 +152,8 @@ pub struct ClientSettings {
     pub reconnect_backoff: Duration,
     /// The longest pause before a reconnect.
     pub reconnect_backoff_max: Duration,
+    /// How long each address of a host is tried.
+    pub connection_setup_timeout: Duration,
     /// How connections are secured.
     pub security_protocol: SecurityProtocol,
 }
@@ -192,6 +198,7 @@ impl ClientSettings {
             retry_backoff_max: duration("retry.backoff.max.ms"),
             reconnect_backoff: duration("reconnect.backoff.ms"),
             reconnect_backoff_max: duration("reconnect.backoff.max.ms"),
+            connection_setup_timeout: duration("socket.connection.setup.timeout.ms"),
             security_protocol: SecurityProtocol::Plaintext,
         };
         Ok((settings, values))

@@ -76,6 +76,14 @@ fn warnings_are_passed_on() {
 }
 
 #[test]
+fn the_documentation_lists_every_key() {
+    let text = include_str!("../../../../docs/elect.md");
+    for key in klamm_config::client_keys().keys {
+        assert!(text.contains(&format!("`{}`", key.name)), "{}", key.name);
+    }
+}
+
+#[test]
 fn refusals() {
     let none = ConnectionArgs::default();
     refused(

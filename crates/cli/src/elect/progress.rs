@@ -18,7 +18,7 @@ impl<'a> Progress<'a> {
         let bar = (waves > 1 && out.stderr_is_terminal).then(|| {
             let length = u64::try_from(partitions).unwrap_or(u64::MAX);
             let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-            let template = "{bar:30} {pos}/{len} partitions, {msg}";
+            let template = "{bar:20} {pos}/{len} partitions, {wide_msg}";
             match ProgressStyle::with_template(template) {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
@@ -51,9 +51,8 @@ impl<'a> Progress<'a> {
     /// The next wave waits.
     pub(crate) fn pauses(&self, wave: usize, pause: Duration) {
         if let Some(bar) = self.bar.as_ref().filter(|_| !pause.is_zero()) {
-            let left = self.waves - wave;
             bar.set_message(format!(
-                "wave {wave} of {} done, {left} left, pausing {}",
+                "wave {wave} of {}, pausing {}",
                 self.waves,
                 Shown(pause)
             ));

@@ -174,6 +174,11 @@ impl FakeCluster {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Answers as at the start.
+    pub(crate) fn recover(&self) {
+        self.answer();
+    }
+
     fn answer(&self) {
         let cluster = self.clone();
         self.server

@@ -38,6 +38,7 @@ fn defaults_are_kafkas() {
             retry_backoff_max: 1s,
             reconnect_backoff: 50ms,
             reconnect_backoff_max: 1s,
+            connection_setup_timeout: 10s,
             security_protocol: Plaintext,
         }
     "#]]
