@@ -63,7 +63,11 @@ impl fmt::Display for Problem {
         };
         write!(f, "{word}: {}", self.what)?;
         if let Some(cause) = &self.cause {
-            write!(f, "\n  cause: {cause}")?;
+            let mut lines = cause.lines();
+            write!(f, "\n  cause: {}", lines.next().unwrap_or_default())?;
+            for line in lines {
+                write!(f, "\n    {}", line.trim_start())?;
+            }
         }
         if let Some(next) = &self.next {
             write!(f, "\n  next step: {next}")?;

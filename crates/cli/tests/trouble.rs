@@ -55,6 +55,19 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
+async fn nobody_listens_at_any_of_several_addresses() {
+    let line = format!("elect --bootstrap-server 127.0.0.1:1,127.0.0.1:2 {PREFERRED}");
+    expect![[r#"
+        --- stderr
+        error: the cluster could not be reached
+          cause: none of the servers could be used:
+            127.0.0.1:1: connection refused; check the address, and that a Kafka server listens there
+            127.0.0.1:2: connection refused; check the address, and that a Kafka server listens there
+        --- exit 1
+    "#]].assert_eq(&klamm(&line).await.to_string());
+}
+
+#[tokio::test]
 async fn the_server_closes() {
     let port = answering(b"").await;
     let line = format!("elect --bootstrap-server 127.0.0.1:{port} {PREFERRED}");

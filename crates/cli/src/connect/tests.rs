@@ -127,6 +127,6 @@ fn refusals() {
         &expect![[r#"
             error: the client's properties file cannot be used
               cause: client.properties:1: retries=many: the value must be a whole number from 0 to 2147483647
-            client.properties:2: request.timeout.ms=x: the value must be a whole number from 0 to 2147483647 (milliseconds)"#]],
+                client.properties:2: request.timeout.ms=x: the value must be a whole number from 0 to 2147483647 (milliseconds)"#]],
     );
 }
