@@ -46,7 +46,7 @@ fn read(batch: &Batch, limit: DecompressLimit) {
         };
         let _ = (record.offset(), record.timestamp(), record.sequence());
         let _ = (record.key_bytes(), record.value_bytes());
-        for header in &record.headers() {
+        for header in record.headers().iter() {
             let _ = header.key_str();
         }
     }

@@ -15,49 +15,53 @@ enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// How long the line of a field may be, without a comma after it.
-const MAX_COLUMNS: usize = 117;
+/// How long the line of a field may be, with the comma after it.
+const MAX_COLUMNS: usize = 118;
 
 /// A schema file without what does not reach the wire.
 pub(super) fn condense(text: &str) -> Result<String, String> {
     let json: Json =
         serde_json::from_str(&without_comments(text)).map_err(|error| error.to_string())?;
     let mut out = String::new();
-    write(&json, 0, &mut out);
+    write(&json, 0, 0, &mut out);
     out.push('\n');
     Ok(out)
 }
 
-fn write(json: &Json, depth: usize, out: &mut String) {
+/// `after` is how many columns are needed after the value, for a comma.
+fn write(json: &Json, depth: usize, after: usize, out: &mut String) {
     if is_line(json) {
         let mut line = String::new();
         write_line(json, &mut line);
-        if matches!(json, Json::Scalar(_)) || 2 * depth + line.len() <= MAX_COLUMNS {
+        let is_scalar = matches!(json, Json::Scalar(_));
+        if is_scalar || 2 * depth + line.len() + after <= MAX_COLUMNS {
             return out.push_str(&line);
         }
     }
-    let (open, close) = match json {
-        Json::Object(_) => ('{', '}'),
-        _ => ('[', ']'),
+    let (open, items, close) = match json {
+        Json::Scalar(_) => return,
+        Json::Array(values) => {
+            let items: Vec<_> = values.iter().map(|value| (None, value)).collect();
+            ('[', items, ']')
+        }
+        Json::Object(entries) => {
+            let entries = entries.iter().filter(|(name, _)| name != "about");
+            let items = entries.map(|(name, value)| (Some(name), value));
+            ('{', items.collect(), '}')
+        }
     };
     out.push(open);
-    let mut separator = "\n";
-    let mut item = |name: Option<&str>, value: &Json| {
-        out.push_str(separator);
-        separator = ",\n";
+    for (index, (name, value)) in items.iter().enumerate() {
+        let is_last = index + 1 == items.len();
+        out.push('\n');
         out.push_str(&"  ".repeat(depth + 1));
         if let Some(name) = name {
             out.push_str(&format!("{name:?}: "));
         }
-        write(value, depth + 1, out);
-    };
-    match json {
-        Json::Scalar(_) => {}
-        Json::Array(values) => values.iter().for_each(|value| item(None, value)),
-        Json::Object(entries) => entries
-            .iter()
-            .filter(|(name, _)| name != "about")
-            .for_each(|(name, value)| item(Some(name), value)),
+        write(value, depth + 1, usize::from(!is_last), out);
+        if !is_last {
+            out.push(',');
+        }
     }
     out.push('\n');
     out.push_str(&"  ".repeat(depth));

@@ -40,7 +40,7 @@ pub(super) fn check(source: &Source, findings: &mut Vec<Finding>) {
                 format!("{columns} columns; break it at {MAX_COLUMNS}"),
             );
         }
-        if line.ends_with([' ', '\t']) {
+        if line.ends_with([' ', '\t']) && !source.is_test(number) {
             find(
                 number,
                 "trailing-space",
