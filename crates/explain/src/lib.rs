@@ -10,9 +10,12 @@
 pub mod about;
 mod catalog;
 pub mod decode;
+pub mod input;
+pub mod json;
 mod node;
 mod secrets;
 mod smallest;
+pub mod text;
 mod time;
 mod walk;
 

@@ -7,7 +7,7 @@ use klamm_schema::{Field, Struct, Type};
 
 use super::prefix::LengthForm;
 use super::{Context, Step, Walk, node};
-use crate::node::{Node, Part, Role, Severity, Value};
+use crate::node::{Node, Role, Severity, Value};
 use crate::secrets;
 
 /// The topic that KRaft keeps the metadata log in.

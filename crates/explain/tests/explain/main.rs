@@ -1,12 +1,18 @@
 //! The explainer, held to the codec and to the schemas.
 //!
+//! - `about`: every field, message and error has a meaning
 //! - `model`: random instances of every message: the tree covers the bytes and has their values
 //! - `hostile`: cut and changed frames, limits
 //! - `records`: batches, compressed or not, control records, messages of the older formats
 //! - `secrets`: what is left out unless it is asked for
+//! - `texts`: what people and programs see
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod about;
 mod hostile;
 mod model;
 mod records;
 mod secrets;
 mod support;
+mod texts;

@@ -120,3 +120,23 @@ fn a_stream_is_split_into_frames() {
     assert_eq!(frames.len(), 1);
     assert_tiles(&decode::request(negative, &options()), "negative size");
 }
+
+#[test]
+fn json_values_are_those_of_the_schema() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    for subject in subjects() {
+        for version in subject.codec.versions.iter() {
+            let (value, bytes) = subject.random(version, &mut rng);
+            let tree = decode::message(bytes, subject.schema, version, &options());
+            let json: serde_json::Value =
+                serde_json::from_str(&klamm_explain::json::decoded(&tree)).unwrap();
+            let expected = klamm_schema::value::to_json(subject.schema, version, &value);
+            assert_eq!(
+                json["values"], expected,
+                "{} v{version}",
+                subject.codec.name
+            );
+            assert_eq!(json["size"], tree.bytes.len());
+        }
+    }
+}

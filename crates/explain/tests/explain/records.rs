@@ -17,7 +17,6 @@ fn batch(compression: Compression, count: i64) -> Bytes {
                 value: (index != 1).then_some(b"value".as_slice()),
                 headers: &[klamm_protocol::records::Header::new("h", b"1")],
                 timestamp: 1_700_000_000_000 + index,
-                ..NewRecord::default()
             })
             .unwrap();
     }

@@ -38,7 +38,7 @@ fn tokens_of_sasl_are_left_out_unless_asked_for() {
     let tree = decode::request(sasl(), &Options::default());
     assert_eq!(tree.subject.api.unwrap().key, ApiKey::SASL_AUTHENTICATE);
     assert!(!text_of(&tree.root).contains("hunter2"));
-    assert_eq!(tree.hidden(), [16..29]);
+    assert_eq!(tree.hidden(), vec![16..29; 1]);
     assert_eq!(&tree.bytes[16..29], b"\0user\0hunter2");
     let tree = decode::request(sasl(), &SHOW);
     assert!(text_of(&tree.root).contains("hunter2"));

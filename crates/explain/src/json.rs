@@ -1,0 +1,244 @@
+//! Trees as JSON; `docs/explain.md` describes it.
+
+use std::ops::Range;
+
+use klamm_protocol::ApiVersion;
+use klamm_schema::camel_case;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Number, Value as Json};
+
+use crate::decode::{request, response};
+use crate::text::{base64_url, hex};
+use crate::{
+    Direction, NoSuchVersion, Node, Options, Region, Role, Severity, Tree, Value, smallest_frame,
+};
+
+/// The smallest instance of a message, as one JSON object on one line.
+pub fn smallest(api: ApiVersion, direction: Direction) -> Result<String, NoSuchVersion> {
+    let frame = smallest_frame(api, direction)?;
+    let tree = match direction {
+        Direction::Request => request(frame, &Options::default()),
+        Direction::Response => response(frame, api, &Options::default()),
+    };
+    Ok(line(&Message {
+        tree: &tree,
+        values: false,
+    }))
+}
+
+/// Decoded bytes, as one JSON object on one line, with the values of header and body.
+pub fn decoded(tree: &Tree) -> String {
+    line(&Message { tree, values: true })
+}
+
+fn line(message: &Message<'_>) -> String {
+    // Keys are texts and numbers are finite, so that nothing can go wrong.
+    serde_json::to_string(message).expect("a tree is JSON")
+}
+
+struct Message<'a> {
+    tree: &'a Tree,
+    values: bool,
+}
+
+impl Serialize for Message<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Tree {
+            subject,
+            bytes,
+            root,
+            problems,
+        } = self.tree;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("api_key", &subject.api.map(|api| api.key.0))?;
+        let name = subject.api.and_then(|api| api.key.name());
+        map.serialize_entry("name", &name.or(subject.message))?;
+        map.serialize_entry("kind", &subject.direction.map(Direction::name))?;
+        map.serialize_entry("message", &subject.message)?;
+        map.serialize_entry("version", &subject.api.map(|api| api.version))?;
+        map.serialize_entry("header_version", &subject.header_version)?;
+        map.serialize_entry("size", &bytes.len())?;
+        map.serialize_entry("hex", &hex_without(bytes, &self.tree.hidden()))?;
+        if self.values {
+            map.serialize_entry("correlation_id", &subject.correlation_id)?;
+            for name in ["header", "body"] {
+                let node = root.children.iter().find(|node| node.name == name);
+                map.serialize_entry(name, &node.map(|node| object(&node.children)))?;
+            }
+            if root.name == "message" {
+                map.serialize_entry("values", &object(&root.children))?;
+            }
+        }
+        map.serialize_entry("tree", &NodeJson(root))?;
+        if self.values || !problems.is_empty() {
+            let problems: Vec<Json> = problems.iter().map(problem).collect();
+            map.serialize_entry("problems", &problems)?;
+        }
+        map.end()
+    }
+}
+
+fn problem(problem: &crate::Problem) -> Json {
+    serde_json::json!({
+        "severity": match problem.severity {
+            Severity::Notice => "notice",
+            Severity::Broken => "broken",
+            Severity::Stopped => "stopped",
+        },
+        "offset": problem.offset,
+        "region": problem.region,
+        "path": problem.path,
+        "what": problem.what,
+    })
+}
+
+struct NodeJson<'a>(&'a Node);
+
+impl Serialize for NodeJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let node = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &node.name)?;
+        map.serialize_entry("type", &node.ty)?;
+        map.serialize_entry("value", &value(&node.value))?;
+        map.serialize_entry("encoding", node.encoding)?;
+        map.serialize_entry("offset", &node.offset)?;
+        map.serialize_entry("length", &node.len)?;
+        map.serialize_entry("part", node.part.name())?;
+        map.serialize_entry("about", node.about())?;
+        if let Some(note) = &node.note {
+            map.serialize_entry("note", note)?;
+        }
+        map.serialize_entry("children", &Nodes(&node.children))?;
+        if let Some(region) = &node.inside {
+            map.serialize_entry("inside", &RegionJson(region))?;
+        }
+        map.end()
+    }
+}
+
+struct Nodes<'a>(&'a [Node]);
+
+impl Serialize for Nodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(NodeJson))
+    }
+}
+
+struct RegionJson<'a>(&'a Region);
+
+impl Serialize for RegionJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Region { what, bytes, nodes } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("what", what)?;
+        map.serialize_entry("size", &bytes.len())?;
+        map.serialize_entry("hex", &hex_without(bytes, &self.0.hidden()))?;
+        map.serialize_entry("children", &Nodes(nodes))?;
+        map.end()
+    }
+}
+
+/// A node's value: bytes in hexadecimal.
+fn value(value: &Value) -> Json {
+    match value {
+        Value::Bytes(bytes) => hex(bytes).into(),
+        Value::Count(count) => (*count).into(),
+        Value::None | Value::Opened(_) => Json::Null,
+        other => plain(other),
+    }
+}
+
+fn plain(value: &Value) -> Json {
+    match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => (*value).into(),
+        Value::Float(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
+        Value::Uuid(id) => base64_url(id).into(),
+        Value::Text(text) => (&**text).into(),
+        Value::Hidden(len) => format!("(hidden, {len} bytes)").into(),
+        _ => Json::Null,
+    }
+}
+
+/// The fields among nodes, in the form of Kafka's own converters.
+fn object(nodes: &[Node]) -> Json {
+    let mut map = Map::new();
+    add_fields(nodes, &mut map);
+    Json::Object(map)
+}
+
+fn add_fields(nodes: &[Node], map: &mut Map<String, Json>) {
+    for node in nodes {
+        match node.role {
+            // Sections of tagged fields, and the fields in them.
+            Role::Group => add_fields(&node.children, map),
+            Role::Field => {
+                let name = camel_case(&node.name);
+                match &node.value {
+                    Value::Opened(bytes) | Value::Bytes(bytes) if node.ty == "records" => {
+                        map.insert(format!("{name}SizeInBytes"), bytes.len().into());
+                    }
+                    _ => {
+                        map.insert(name, field(node));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn field(node: &Node) -> Json {
+    match &node.value {
+        Value::Count(_) => {
+            let elements = node
+                .children
+                .iter()
+                .filter(|child| child.role == Role::Element);
+            elements.map(field).collect()
+        }
+        Value::None => object(&node.children),
+        Value::Bytes(bytes) => base64(bytes).into(),
+        Value::Opened(bytes) => {
+            let mut hides = false;
+            node.leaves(&mut |leaf| hides |= matches!(leaf.value, Value::Hidden(_)));
+            if hides {
+                plain(&Value::Hidden(bytes.len()))
+            } else {
+                base64(bytes).into()
+            }
+        }
+        other => plain(other),
+    }
+}
+
+/// Base64 with padding.
+fn base64(bytes: &[u8]) -> String {
+    let mut text: String = base64_url(bytes)
+        .chars()
+        .map(|c| match c {
+            '-' => '+',
+            '_' => '/',
+            c => c,
+        })
+        .collect();
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
+/// Hexadecimal digits, `**` for each byte of a secret.
+fn hex_without(bytes: &[u8], hidden: &[Range<usize>]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    let mut at = 0;
+    for range in hidden {
+        text.push_str(&hex(&bytes[at..range.start]));
+        text.push_str(&"**".repeat(range.len()));
+        at = range.end;
+    }
+    text.push_str(&hex(&bytes[at..]));
+    text
+}
