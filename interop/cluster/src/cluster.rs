@@ -12,7 +12,7 @@ use crate::spec::{Address, Role, Spec};
 use crate::wait_until;
 
 /// A start takes 15 s on two idle cores; a busy machine gets much longer before a test fails.
-const DEADLINE: Duration = Duration::from_secs(180);
+const DEADLINE: Duration = Duration::from_secs(120);
 /// Whole starts, each with new ports, before ports in use are taken for the machine's fault.
 const STARTS: usize = 5;
 const PORT_IN_USE: &str = "Address already in use";
@@ -23,6 +23,7 @@ const PORT_IN_USE: &str = "Address already in use";
 pub struct Cluster {
     nodes: Mutex<Vec<Node>>,
     addresses: Vec<Address>,
+    id: String,
     peer: Mutex<Peer>,
     dir: TempDir,
 }
@@ -60,13 +61,14 @@ impl Cluster {
             .iter()
             .map(|&address| Node::new(spec, address, &addresses, dir.path()))
             .collect();
-        let cluster_id = random_cluster_id();
+        let id = random_cluster_id();
         for node in &mut nodes {
-            node.start(Some((&cluster_id, spec.format())));
+            node.start(Some((&id, spec.format())));
         }
         Self {
             nodes: Mutex::new(nodes),
             addresses,
+            id,
             peer: Mutex::new(peer),
             dir,
         }
@@ -78,7 +80,7 @@ impl Cluster {
         let mut ended = None;
         let ready = wait_until(DEADLINE, || {
             ended = self.ended();
-            ended.is_some() || self.alive() == brokers
+            ended.is_some() || self.quorum_leader().is_some() && self.alive() == brokers
         });
         if ended.is_some()
             && self
@@ -130,6 +132,11 @@ impl Cluster {
         ids
     }
 
+    /// The cluster's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// A directory that goes away with the cluster.
     pub fn dir(&self) -> &Path {
         self.dir.path()
@@ -158,10 +165,7 @@ impl Cluster {
     pub fn active_controller(&self) -> u32 {
         let mut leader = None;
         self.wait("an active controller", || {
-            let quorum = self.try_admin("quorum", json!({}));
-            leader = quorum
-                .ok()
-                .and_then(|q| u32::try_from(q["leader"].as_i64()?).ok());
+            leader = self.quorum_leader();
             leader.is_some()
         });
         leader.expect("waited for it")
@@ -200,7 +204,7 @@ impl Cluster {
         );
     }
 
-    /// Asks Apache Kafka's Admin client, through the brokers.
+    /// Asks Apache Kafka's Admin client, through the brokers, or the controllers where there are none.
     ///
     /// # Panics
     /// If it fails.
@@ -210,7 +214,12 @@ impl Cluster {
     }
 
     pub(crate) fn try_admin(&self, op: &str, mut args: Value) -> Result<Value, PeerError> {
-        args["bootstrap"] = self.bootstrap().into();
+        let brokers = self.bootstrap();
+        args["controllers"] = brokers.is_empty().into();
+        args["bootstrap"] = match brokers.is_empty() {
+            true => self.controllers().into(),
+            false => brokers.into(),
+        };
         self.peer().call(op, args)
     }
 
@@ -232,7 +241,15 @@ impl Cluster {
         self.nodes().iter().map(Node::tail).collect()
     }
 
+    fn quorum_leader(&self) -> Option<u32> {
+        let quorum = self.try_admin("quorum", json!({})).ok()?;
+        u32::try_from(quorum["leader"].as_i64()?).ok()
+    }
+
     fn alive(&self) -> Vec<u32> {
+        if self.broker_ids().is_empty() {
+            return Vec::new();
+        }
         let Ok(answer) = self.try_admin("brokers", json!({})) else {
             return Vec::new();
         };

@@ -24,7 +24,15 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.Resource;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 
 /** What Apache Kafka's own Admin client says of a cluster, and the changes tests prepare with. */
 final class Clusters {
@@ -41,7 +49,7 @@ final class Clusters {
         ops.put("delete_topics", this::deleteTopics);
         ops.put("configure", this::configure);
         ops.put("reassign", this::reassign);
-        ops.put("forget", this::forget);
+        ops.put("acls", this::acls);
     }
 
     /** The brokers that are alive, and the node that brokers name as their controller. */
@@ -151,12 +159,19 @@ final class Clusters {
         return Peer.NODES.nullNode();
     }
 
-    /** Closes the client of a cluster, before or after the cluster is stopped. */
-    private JsonNode forget(JsonNode args) {
-        Admin admin = admins.remove(key(args));
-        if (admin != null) {
-            admin.close(java.time.Duration.ZERO);
-        }
+    /** Gives everyone {@code permissions} on the cluster, a map from operations to allow or deny. */
+    private JsonNode acls(JsonNode args) throws Exception {
+        ResourcePattern cluster = new ResourcePattern(
+            ResourceType.CLUSTER, Resource.CLUSTER_NAME, PatternType.LITERAL);
+        List<AclBinding> acls = new ArrayList<>();
+        Peer.required(args, "permissions").properties().forEach(entry -> {
+            AclOperation operation = AclOperation.fromString(entry.getKey());
+            AclPermissionType permission = AclPermissionType.fromString(entry.getValue().asText());
+            acls.add(new AclBinding(
+                cluster, new AccessControlEntry("User:*", "*", operation, permission)));
+        });
+        // One request: after an ACL that leaves ALTER out, a second one would be refused.
+        get(admin(args).createAcls(acls).all());
         return Peer.NODES.nullNode();
     }
 

@@ -1,0 +1,305 @@
+//! Every answer of ElectLeaders, in every version, from Apache Kafka itself.
+
+use expect_test::{Expect, expect};
+use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
+
+use crate::Context;
+use crate::seen::unbalance;
+use crate::wire::{PREFERRED, UNCLEAN, Wire, elect, same, show};
+
+/// Compares what broker 1 answers with version 0's answer and with the one that versions 1 and 2 share.
+/// `prepare` runs before each.
+fn check(
+    context: &Context,
+    request: &ElectLeadersRequest,
+    version_0: Option<Expect>,
+    later: Expect,
+    prepare: impl Fn(),
+) {
+    if let Some(expected) = version_0 {
+        prepare();
+        expected.assert_eq(&answer(context, 0, request));
+    }
+    let answers = [1, 2].map(|version| {
+        prepare();
+        answer(context, version, request)
+    });
+    later.assert_eq(&same(answers));
+}
+
+fn answer(context: &Context, version: i16, request: &ElectLeadersRequest) -> String {
+    let mut wire = Wire::connect(&context.cluster().broker(1));
+    show(version, &wire.call(version, request))
+}
+
+pub(crate) fn already_preferred(context: &mut Context) {
+    context
+        .cluster()
+        .create_topic("settled", &[&[1, 2], &[2, 3]], &[]);
+    check(
+        context,
+        &elect(PREFERRED, Some(&[("settled", &[0, 1])])),
+        Some(expect![[r#"
+            no top-level error
+            settled-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+            settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            settled-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+            settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+        "#]],
+        || {},
+    );
+}
+
+pub(crate) fn off_the_preferred_leader(context: &mut Context) {
+    context.cluster().create_topic("moved", &[&[1, 2]], &[]);
+    check(
+        context,
+        &elect(PREFERRED, Some(&[("moved", &[0])])),
+        Some(expect![[r#"
+            no top-level error
+            moved-0: NONE (0)
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            moved-0: NONE (0)
+        "#]],
+        || unbalance(context.cluster(), "moved"),
+    );
+    context
+        .cluster()
+        .wait_for_topic("moved", "led by its preferred leader", |partitions| {
+            partitions[0].is_preferred()
+        });
+}
+
+pub(crate) fn null_list(context: &mut Context) {
+    check(
+        context,
+        &elect(PREFERRED, None),
+        Some(expect![[r#"
+            no top-level error
+            moved-0: NONE (0)
+            settled: no partitions
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            moved-0: NONE (0)
+            settled: no partitions
+        "#]],
+        || unbalance(context.cluster(), "moved"),
+    );
+    // Version 0 has no election type, so only the others can ask for this.
+    check(
+        context,
+        &elect(UNCLEAN, None),
+        None,
+        expect![[r#"
+        NONE (0)
+        moved: no partitions
+        settled: no partitions
+    "#]],
+        || {},
+    );
+}
+
+pub(crate) fn empty_list(context: &mut Context) {
+    let request = elect(PREFERRED, Some(&[]));
+    check(
+        context,
+        &request,
+        Some(expect![[r#"
+        no top-level error
+    "#]]),
+        expect![[r#"
+        NONE (0)
+    "#]],
+        || {},
+    );
+}
+
+pub(crate) fn no_partitions(context: &mut Context) {
+    let request = elect(
+        PREFERRED,
+        Some(&[("settled", &[]), ("nowhere", &[]), ("moved", &[0])]),
+    );
+    check(
+        context,
+        &request,
+        Some(expect![[r#"
+            no top-level error
+            settled: no partitions
+            nowhere: no partitions
+            moved-0: NONE (0)
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            settled: no partitions
+            nowhere: no partitions
+            moved-0: NONE (0)
+        "#]],
+        || unbalance(context.cluster(), "moved"),
+    );
+}
+
+pub(crate) fn unknown(context: &mut Context) {
+    let topics: &[(&str, &[i32])] = &[("nowhere", &[0, 1]), ("settled", &[7, -1]), ("moved", &[0])];
+    check(
+        context,
+        &elect(PREFERRED, Some(topics)),
+        Some(expect![[r#"
+            no top-level error
+            nowhere-0: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            nowhere-1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            settled-7: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled-7"
+            settled--1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled--1"
+            moved-0: NONE (0)
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            nowhere-0: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            nowhere-1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            settled-7: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled-7"
+            settled--1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled--1"
+            moved-0: NONE (0)
+        "#]],
+        || unbalance(context.cluster(), "moved"),
+    );
+    check(
+        context,
+        &elect(UNCLEAN, Some(topics)),
+        None,
+        expect![[r#"
+            NONE (0)
+            nowhere-0: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            nowhere-1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such topic as nowhere"
+            settled-7: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled-7"
+            settled--1: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as settled--1"
+            moved-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+        "#]],
+        || {},
+    );
+}
+
+pub(crate) fn duplicates(context: &mut Context) {
+    let topics: &[(&str, &[i32])] = &[("moved", &[0, 0]), ("settled", &[1]), ("moved", &[0, 9])];
+    check(
+        context,
+        &elect(PREFERRED, Some(topics)),
+        Some(expect![[r#"
+            no top-level error
+            moved-0: NONE (0)
+            moved-0: NONE (0)
+            settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+            moved-0: NONE (0)
+            moved-9: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as moved-9"
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            moved-0: NONE (0)
+            moved-0: NONE (0)
+            settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+            moved-0: NONE (0)
+            moved-9: UNKNOWN_TOPIC_OR_PARTITION (3) "No such partition as moved-9"
+        "#]],
+        || unbalance(context.cluster(), "moved"),
+    );
+}
+
+pub(crate) fn unknown_type(context: &mut Context) {
+    let all = |topics| {
+        same([2, -1, 127].into_iter().flat_map(|election_type| {
+            let request = elect(election_type, topics);
+            let number = format!("type {election_type}\"");
+            [1, 2].map(|version| answer(context, version, &request).replace(&number, "type N\""))
+        }))
+    };
+    expect![[r#"
+        INVALID_REQUEST (42)
+        settled-0: INVALID_REQUEST (42) "Unknown election type N"
+        settled-7: INVALID_REQUEST (42) "Unknown election type N"
+        nowhere-0: INVALID_REQUEST (42) "Unknown election type N"
+    "#]]
+    .assert_eq(&all(Some(&[("settled", &[0, 7]), ("nowhere", &[0])])));
+    expect![[r#"
+        INVALID_REQUEST (42)
+    "#]]
+    .assert_eq(&all(None));
+}
+
+pub(crate) fn no_time(context: &mut Context) {
+    let all = |versions: &[i16], topics| {
+        same([0, -1, i32::MIN].into_iter().flat_map(|timeout_ms| {
+            let request = ElectLeadersRequest {
+                timeout_ms,
+                ..elect(PREFERRED, topics)
+            };
+            let answers = versions
+                .iter()
+                .map(|&version| answer(context, version, &request));
+            answers.collect::<Vec<_>>()
+        }))
+    };
+    let topics: Option<&[(&str, &[i32])]> = Some(&[("settled", &[0]), ("nowhere", &[0])]);
+    expect![[r#"
+        no top-level error
+        settled-0: REQUEST_TIMED_OUT (7)
+        nowhere-0: REQUEST_TIMED_OUT (7)
+    "#]]
+    .assert_eq(&all(&[0], topics));
+    expect![[r#"
+        REQUEST_TIMED_OUT (7)
+        settled-0: REQUEST_TIMED_OUT (7)
+        nowhere-0: REQUEST_TIMED_OUT (7)
+    "#]]
+    .assert_eq(&all(&[1, 2], topics));
+    expect![[r#"
+        no top-level error
+    "#]]
+    .assert_eq(&all(&[0], None));
+    expect![[r#"
+        REQUEST_TIMED_OUT (7)
+    "#]]
+    .assert_eq(&all(&[1, 2], None));
+}
+
+pub(crate) fn unclean_with_leader(context: &mut Context) {
+    let request = elect(UNCLEAN, Some(&[("settled", &[0, 1])]));
+    check(
+        context,
+        &request,
+        None,
+        expect![[r#"
+        NONE (0)
+        settled-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+        settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+    "#]],
+        || {},
+    );
+}
+
+/// Brokers pass the request on to the controller, which answers the same.
+pub(crate) fn every_node(context: &mut Context) {
+    let cluster = context.cluster();
+    let nodes = [
+        cluster.broker(1),
+        cluster.broker(2),
+        cluster.broker(3),
+        cluster.controller(101),
+    ];
+    let answers = nodes.map(|address| {
+        unbalance(context.cluster(), "moved");
+        let mut wire = Wire::connect(&address);
+        show(
+            2,
+            &wire.call(2, &elect(PREFERRED, Some(&[("moved", &[0])]))),
+        )
+    });
+    expect![[r#"
+        NONE (0)
+        moved-0: NONE (0)
+    "#]]
+    .assert_eq(&same(answers));
+}

@@ -1,0 +1,85 @@
+//! Who may not elect, and which node cannot.
+
+use expect_test::expect;
+use klamm_cluster::Spec;
+use klamm_java_peer::json;
+use klamm_protocol::ErrorCode;
+
+use crate::Context;
+use crate::wire::{PREFERRED, Wire, elect, same, show};
+
+/// A standby controller does not pass requests on, as brokers do.
+pub(crate) fn standby(_: &mut Context) {
+    let cluster = Spec::separate(2, 0).start();
+    let request = elect(PREFERRED, Some(&[("anything", &[0, 1])]));
+    let standby = 101 + 102 - cluster.active_controller();
+    let mut wire = Wire::connect(&cluster.controller(standby));
+    let mut answer = |version, request| show(version, &wire.call(version, request));
+    expect![[r#"
+        no top-level error
+        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+    "#]]
+    .assert_eq(&answer(0, &request));
+    expect![[r#"
+        NOT_CONTROLLER (41)
+        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+    "#]]
+    .assert_eq(&same([answer(1, &request), answer(2, &request)]));
+    expect![[r#"
+        NOT_CONTROLLER (41)
+    "#]]
+    .assert_eq(&answer(2, &elect(PREFERRED, None)));
+}
+
+/// A cluster of one node: with more, controllers need each other before they know any ACL.
+pub(crate) fn refused(_: &mut Context) {
+    let cluster = Spec::combined(1).authorizer().start();
+    cluster.create_topic("settled", &[&[1]], &[]);
+
+    // Brokers are the same principal as everyone else here, and need the rest.
+    cluster.admin(
+        "acls",
+        json!({ "permissions": { "all": "allow", "alter": "deny" } }),
+    );
+    let listed: Option<&[(&str, &[i32])]> = Some(&[("settled", &[0, 5]), ("nowhere", &[1])]);
+    cluster.wait("the ACLs to hold", || {
+        let answer = Wire::connect(&cluster.broker(1)).call(2, &elect(PREFERRED, None));
+        ErrorCode(answer.error_code) == ErrorCode::CLUSTER_AUTHORIZATION_FAILED
+    });
+    let answers = [cluster.broker(1), cluster.controller(1)].map(|address| {
+        let mut wire = Wire::connect(&address);
+        let mut answer = |version, topics, election_type, timeout_ms| {
+            let mut request = elect(election_type, topics);
+            request.timeout_ms = timeout_ms;
+            show(version, &wire.call(version, &request))
+        };
+        // It is checked before type and timeout.
+        let unknown_type = 9;
+        let version_0 = [30_000, 0].map(|timeout| answer(0, listed, PREFERRED, timeout));
+        let later = [
+            answer(1, listed, PREFERRED, 30_000),
+            answer(2, listed, PREFERRED, 30_000),
+            answer(1, listed, unknown_type, 30_000),
+            answer(2, listed, PREFERRED, 0),
+        ];
+        assert_eq!(answer(0, None, PREFERRED, 30_000), "no top-level error\n");
+        for version in [1, 2] {
+            let answer = answer(version, None, PREFERRED, 30_000);
+            assert_eq!(answer, "CLUSTER_AUTHORIZATION_FAILED (31)\n");
+        }
+        same(version_0) + &same(later)
+    });
+    expect![[r#"
+        no top-level error
+        settled-0: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+        settled-5: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+        nowhere-1: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+        CLUSTER_AUTHORIZATION_FAILED (31)
+        settled-0: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+        settled-5: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+        nowhere-1: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
+    "#]]
+    .assert_eq(&same(answers));
+}
