@@ -2,7 +2,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use std::io::{Read, Write};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::{Fault, broken, buffer, grow};
@@ -11,7 +11,7 @@ use super::{Fault, broken, buffer, grow};
 pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
     // One byte past the limit tells "too much" from "just enough".
     let most = limit.saturating_add(1);
-    let mut decoder = MultiGzDecoder::new(input);
+    let mut input = input;
     let mut output = Vec::new();
     grow(
         &mut output,
@@ -19,18 +19,42 @@ pub(super) fn decompress(input: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
         most,
     );
     loop {
-        let room = output.capacity() - output.len();
-        // `read_to_end` alone would double the buffer past the limit.
-        let mut part = decoder.by_ref().take(room as u64);
-        let len = part.read_to_end(&mut output).map_err(broken)?;
-        if output.len() > limit {
-            return Err(Fault::Limit);
+        check_extra_field(input)?;
+        let mut decoder = GzDecoder::new(&mut input);
+        loop {
+            let room = output.capacity() - output.len();
+            // `read_to_end` alone would double the buffer past the limit.
+            let mut part = decoder.by_ref().take(room as u64);
+            let len = part.read_to_end(&mut output).map_err(broken)?;
+            if output.len() > limit {
+                return Err(Fault::Limit);
+            }
+            if len < room {
+                break;
+            }
+            grow(&mut output, 1, most);
         }
-        if len < room {
+        if input.is_empty() {
             return Ok(output);
         }
-        grow(&mut output, 1, most);
     }
+}
+
+/// Refuses a member whose header claims a longer extra field than there are bytes: the decoder
+/// allocates what is claimed, up to 64 KiB, before it looks.
+fn check_extra_field(member: &[u8]) -> Result<(), Fault> {
+    const FLAGS_AT: usize = 3;
+    const HAS_EXTRA: u8 = 4;
+    let [.., low, high] = match member.first_chunk::<12>() {
+        Some(header) if header[FLAGS_AT] & HAS_EXTRA != 0 => header,
+        _ => return Ok(()),
+    };
+    if usize::from(u16::from_le_bytes([*low, *high])) > member.len() {
+        return Err(broken(
+            "the gzip header's extra field is longer than the data",
+        ));
+    }
+    Ok(())
 }
 
 /// Writes one member.

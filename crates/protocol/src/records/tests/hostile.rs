@@ -216,6 +216,23 @@ fn a_bomb_stops_at_the_limit() {
 
 /// The densest field that there can be: what reading it takes depends on no claim in it.
 #[test]
+#[cfg(feature = "compression")]
+fn a_gzip_header_allocates_nothing_for_what_it_claims() {
+    let batch = batch(Compression::Gzip);
+    let mut body = batch.body().to_vec();
+    // An extra field of 65,535 bytes, of which none are there.
+    body[3] |= 4;
+    body.splice(10..10, [0xff, 0xff]);
+    let field = with_body(&batch, &body);
+    let measured = allocation_counter::measure(|| {
+        let batch = Batches::new(field.clone()).next().unwrap().unwrap();
+        let records = batch.records(LIMIT);
+        assert!(matches!(records, Err(RecordsError::Decompress { .. })));
+    });
+    assert!(measured.bytes_max < 16 * 1024, "{}", measured.bytes_max);
+}
+
+#[test]
 fn reading_uncompressed_records_allocates_next_to_nothing() {
     let mut builder = BatchBuilder::new(BatchOptions::default());
     for _ in 0..10_000 {
