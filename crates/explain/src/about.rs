@@ -11,8 +11,8 @@ use klamm_protocol::ErrorCode;
 use crate::node::Place;
 
 const FIELDS: &str = include_str!("../about/fields.tsv");
-const MESSAGES: &str = "";
-const ERRORS: &str = "";
+const MESSAGES: &str = include_str!("../about/messages.tsv");
+const ERRORS: &str = include_str!("../about/errors.tsv");
 
 /// What a field means; `None` where nothing is known.
 pub fn field(place: Place) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use klamm_schema::Schema;
 
 use crate::Direction;
 use crate::node::{Node, Part, Place, Role, Severity, Subject, Tree, Value};
-use crate::walk::{Context, Options, Step, Walk, bytes, node};
+use crate::walk::{Context, Halt, Options, Walk, bytes, node};
 
 /// Bytes of the length in front of a frame.
 const SIZE: usize = 4;
@@ -79,7 +79,7 @@ fn sized(
     frame: Bytes,
     name: &'static str,
     options: &Options,
-    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Step,
+    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Result<(), Halt>,
 ) -> Tree {
     let root = node(name, "frame", Role::Group, Part::Frame);
     whole(frame, root, options, |walk, subject, out| {
@@ -101,7 +101,7 @@ fn whole(
     bytes: Bytes,
     mut root: Node,
     options: &Options,
-    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Step,
+    read: impl FnOnce(&mut Walk, &mut Subject, &mut Vec<Node>) -> Result<(), Halt>,
 ) -> Tree {
     let mut subject = Subject::default();
     let mut walk = Walk::new(bytes.clone(), options);
@@ -122,7 +122,7 @@ fn whole(
 }
 
 impl Walk {
-    fn size(&mut self, out: &mut Vec<Node>) -> Step<i64> {
+    fn size(&mut self, out: &mut Vec<Node>) -> Result<i64, Halt> {
         let size = self.read_size()?;
         let node = Node {
             value: Value::Int(size),

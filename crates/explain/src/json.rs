@@ -1,4 +1,6 @@
-//! Trees as JSON; `docs/explain.md` describes it.
+//! Trees and tables as JSON; `docs/explain.md` describes it.
+
+mod tables;
 
 use std::ops::Range;
 
@@ -7,6 +9,9 @@ use klamm_schema::camel_case;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Number, Value as Json};
+
+pub(crate) use tables::listener;
+pub use tables::{error, errors, list};
 
 use crate::decode::{request, response};
 use crate::text::{base64_url, hex};
@@ -24,22 +29,29 @@ pub fn smallest(api: ApiVersion, direction: Direction) -> Result<String, NoSuchV
     Ok(line(&Message {
         tree: &tree,
         values: false,
+        place: None,
     }))
 }
 
-/// Decoded bytes, as one JSON object on one line, with the values of header and body.
-pub fn decoded(tree: &Tree) -> String {
-    line(&Message { tree, values: true })
+/// Decoded bytes, as one JSON object on one line, with the values of header and body. `place` is where
+/// they start in a stream of frames.
+pub fn decoded(tree: &Tree, place: Option<usize>) -> String {
+    line(&Message {
+        tree,
+        values: true,
+        place,
+    })
 }
 
-fn line(message: &Message<'_>) -> String {
+fn line(message: &impl Serialize) -> String {
     // Keys are texts and numbers are finite, so that nothing can go wrong.
-    serde_json::to_string(message).expect("a tree is JSON")
+    serde_json::to_string(message).expect("keys are texts")
 }
 
 struct Message<'a> {
     tree: &'a Tree,
     values: bool,
+    place: Option<usize>,
 }
 
 impl Serialize for Message<'_> {
@@ -60,6 +72,9 @@ impl Serialize for Message<'_> {
         map.serialize_entry("header_version", &subject.header_version)?;
         map.serialize_entry("size", &bytes.len())?;
         map.serialize_entry("hex", &hex_without(bytes, &self.tree.hidden()))?;
+        if let Some(place) = self.place {
+            map.serialize_entry("stream_offset", &place)?;
+        }
         if self.values {
             map.serialize_entry("correlation_id", &subject.correlation_id)?;
             for name in ["header", "body"] {

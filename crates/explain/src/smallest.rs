@@ -26,8 +26,8 @@ pub struct NoSuchVersion {
 }
 
 /// The smallest instance of a request or response, with size and header: numbers 0, strings and bytes
-/// empty, one element in each array, nullable structs present, [`EMPTY_BATCH`] as records, tagged fields
-/// at their default.
+/// empty, one element in each array, nullable structs present, [`EMPTY_BATCH`] as records, tagged
+/// fields at their default.
 pub fn smallest_frame(api: ApiVersion, direction: Direction) -> Result<Bytes, NoSuchVersion> {
     let schema = message_schema(api.key, direction)
         .filter(|schema| schema.valid_versions.contains(api.version))

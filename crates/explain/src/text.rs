@@ -18,6 +18,7 @@ pub use page::{decoded, page};
 pub use schema::schema_text;
 pub use tree::tree;
 
+pub(crate) use errors::find_error;
 pub(crate) use value::{base64_url, hex};
 
 use crate::Part;

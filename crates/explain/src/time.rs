@@ -1,4 +1,5 @@
-/// A time in milliseconds since 1970 as `2026-11-29T20:15:00.000Z`; none outside of the years 1 to 9999.
+/// A time in milliseconds since 1970 as `2026-11-29T20:15:00.000Z`; none outside of the years 1 to
+/// 9999.
 pub(crate) fn utc(millis: i64) -> Option<String> {
     const DAY: i64 = 86_400_000;
     let (days, rest) = (millis.div_euclid(DAY), millis.rem_euclid(DAY));

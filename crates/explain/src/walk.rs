@@ -64,9 +64,6 @@ pub(crate) struct Halt {
     is_limit: bool,
 }
 
-/// What a step returns.
-pub(crate) type Step<T = ()> = Result<T, Halt>;
-
 /// A message's schema in a version, and what its bytes belong to.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
@@ -159,7 +156,7 @@ impl Walk {
         self.problems
     }
 
-    pub(crate) fn halt<T>(&self, offset: usize, what: impl Into<String>) -> Step<T> {
+    pub(crate) fn halt<T>(&self, offset: usize, what: impl Into<String>) -> Result<T, Halt> {
         Err(Halt {
             offset,
             path: self.path_text(),
@@ -206,12 +203,12 @@ impl Walk {
     }
 
     /// Reads the size in front of a frame.
-    pub(crate) fn read_size(&mut self) -> Step<i64> {
+    pub(crate) fn read_size(&mut self) -> Result<i64, Halt> {
         self.named("size", |walk| walk.integer(4))
     }
 
     /// Takes the next `len` bytes.
-    fn take(&mut self, len: usize) -> Step<Bytes> {
+    fn take(&mut self, len: usize) -> Result<Bytes, Halt> {
         if len > self.left() {
             return self.halt(
                 self.at,
@@ -231,14 +228,14 @@ impl Walk {
     }
 
     /// Adds a node, if there may be one more.
-    pub(crate) fn push(&mut self, out: &mut Vec<Node>, node: Node) -> Step {
+    pub(crate) fn push(&mut self, out: &mut Vec<Node>, node: Node) -> Result<(), Halt> {
         self.spend_node(node.offset)?;
         out.push(node);
         Ok(())
     }
 
     /// Makes sure that there may be one more node, which starts at `offset`.
-    fn spend_node(&mut self, offset: usize) -> Step {
+    fn spend_node(&mut self, offset: usize) -> Result<(), Halt> {
         if let Some(left) = self.nodes_left.checked_sub(1) {
             self.nodes_left = left;
             return Ok(());
@@ -259,8 +256,8 @@ impl Walk {
         &mut self,
         out: &mut Vec<Node>,
         mut node: Node,
-        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Step,
-    ) -> Step {
+        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
         self.spend_node(self.at)?;
         let mut children = Vec::new();
         node.offset = self.at;
@@ -280,8 +277,8 @@ impl Walk {
         &mut self,
         out: &mut Vec<Node>,
         len: usize,
-        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Step,
-    ) -> Step {
+        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
         let outer = self.end;
         self.end = self.at + len.min(self.left());
         let result = body(self, out);
@@ -330,7 +327,7 @@ impl Walk {
     }
 
     /// Ends the walk: covers every byte that is left, and keeps why it was left.
-    pub(crate) fn finish(&mut self, result: Step, out: &mut Vec<Node>) {
+    pub(crate) fn finish(&mut self, result: Result<(), Halt>, out: &mut Vec<Node>) {
         if let Err(halt) = result {
             self.stopped(halt);
         }

@@ -76,9 +76,7 @@ pub fn changes(
     Ok(out)
 }
 
-type Lines = Vec<(char, String)>;
-
-fn compare(schema: &Schema, versions: (i16, i16), lines: &mut Lines) {
+fn compare(schema: &Schema, versions: (i16, i16), lines: &mut Vec<(char, String)>) {
     walk(schema, &schema.root, versions, &mut Vec::new(), lines);
 }
 
@@ -87,7 +85,7 @@ fn walk<'a>(
     owner: &'a Struct,
     (from, to): (i16, i16),
     path: &mut Vec<&'a str>,
-    lines: &mut Lines,
+    lines: &mut Vec<(char, String)>,
 ) {
     for field in &owner.fields {
         path.push(&field.name);

@@ -37,7 +37,7 @@ pub fn errors(look: Look) -> String {
 
 /// One error, by code or by name in any case.
 pub fn error(text: &str, look: Look) -> Result<String, UnknownError> {
-    let code = find(text).ok_or_else(|| UnknownError(text.to_owned()))?;
+    let code = find_error(text).ok_or_else(|| UnknownError(text.to_owned()))?;
     let mut out = format!("{}\n", look.bold(&code.to_string()));
     if let Some(text) = about::error(code) {
         for text in [text.meaning, text.next_step] {
@@ -59,7 +59,7 @@ pub fn error(text: &str, look: Look) -> Result<String, UnknownError> {
 }
 
 /// The error with a code or a name.
-pub(crate) fn find(text: &str) -> Option<ErrorCode> {
+pub(crate) fn find_error(text: &str) -> Option<ErrorCode> {
     let number = text.parse::<i16>().ok();
     ErrorCode::all().find(|code| {
         Some(code.0) == number

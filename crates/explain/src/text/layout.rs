@@ -70,11 +70,9 @@ fn rows(bytes: &[u8], nodes: &[Node], hidden: &[Range<usize>], look: Look) -> St
     out
 }
 
-/// Neighbouring bytes of one part.
-type Run = (Range<usize>, Part);
-
-fn runs(nodes: &[Node]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+/// Neighbouring bytes of one part, and which.
+fn runs(nodes: &[Node]) -> Vec<(Range<usize>, Part)> {
+    let mut runs: Vec<(Range<usize>, Part)> = Vec::new();
     for node in nodes {
         node.leaves(&mut |leaf| match runs.last_mut() {
             _ if leaf.len == 0 => {}
@@ -86,7 +84,7 @@ fn runs(nodes: &[Node]) -> Vec<Run> {
 }
 
 /// `frame 0-3, header 4-14, …`, or the names alone where there are too many.
-fn legend(runs: &[Run], look: Look) -> String {
+fn legend(runs: &[(Range<usize>, Part)], look: Look) -> String {
     let words: Vec<String> = if runs.len() <= MOST_RUNS {
         runs.iter()
             .map(|(range, part)| {
@@ -113,7 +111,7 @@ fn legend(runs: &[Run], look: Look) -> String {
 
 /// Colours bytes in ascending order.
 struct Painter<'a> {
-    runs: &'a [Run],
+    runs: &'a [(Range<usize>, Part)],
     hidden: &'a [Range<usize>],
     look: Look,
 }

@@ -1,4 +1,4 @@
-use klamm_protocol::{ApiKey, Listener};
+use klamm_protocol::ApiKey;
 
 use super::Look;
 use super::table::Table;
@@ -29,10 +29,7 @@ pub fn list(look: Look) -> String {
         let listeners: Vec<&str> = key
             .listeners()
             .iter()
-            .map(|listener| match listener {
-                Listener::Broker => "broker",
-                Listener::Controller => "controller",
-            })
+            .map(|listener| crate::json::listener(*listener))
             .collect();
         table.row(vec![
             (key.0.to_string(), "2"),

@@ -1,4 +1,4 @@
-use klamm_protocol::{ApiVersion, Listener};
+use klamm_protocol::ApiVersion;
 
 use super::{Look, layout, schema_text, tree, wrap};
 use crate::decode::{request, response};
@@ -16,6 +16,7 @@ pub fn page(
     look: Look,
 ) -> Result<String, NoSuchVersion> {
     let mut out = facts(api, look)?;
+    let purpose = api.key.name().and_then(about::message);
     for direction in directions {
         let frame = smallest_frame(api, *direction)?;
         let schema = message_schema(api.key, *direction).ok_or(NoSuchVersion { api })?;
@@ -26,10 +27,8 @@ pub fn page(
         };
         let title = format!("{} v{}", schema.name, api.version);
         out.push_str(&format!("\n{}: {size} bytes\n", look.bold(&title)));
-        if let Some(text) = about::message(&schema.name) {
-            for line in wrap(text, look.width.unwrap_or(WIDEST).min(WIDEST)) {
-                out.push_str(&format!("{line}\n"));
-            }
+        if let Some(text) = about::message(&schema.name).filter(|text| Some(*text) != purpose) {
+            paragraph(text, look, &mut out);
         }
         out.push('\n');
         out.push_str(&layout(&explained, look));
@@ -39,6 +38,12 @@ pub fn page(
         out.push_str(&schema_text(schema, api.version, look));
     }
     Ok(out)
+}
+
+fn paragraph(text: &str, look: Look, out: &mut String) {
+    for line in wrap(text, look.width.unwrap_or(WIDEST).min(WIDEST)) {
+        out.push_str(&format!("{line}\n"));
+    }
 }
 
 fn facts(api: ApiVersion, look: Look) -> Result<String, NoSuchVersion> {
@@ -53,10 +58,7 @@ fn facts(api: ApiVersion, look: Look) -> Result<String, NoSuchVersion> {
         .key
         .listeners()
         .iter()
-        .map(|listener| match listener {
-            Listener::Broker => "broker",
-            Listener::Controller => "controller",
-        })
+        .map(|listener| crate::json::listener(*listener))
         .collect();
     let version = if request.stable_versions().contains(api.version) {
         api.version.to_string()
@@ -88,7 +90,11 @@ fn facts(api: ApiVersion, look: Look) -> Result<String, NoSuchVersion> {
         ("smallest request", size(Direction::Request)?),
         ("smallest response", size(Direction::Response)?),
     ];
-    let mut out = format!("{}\n\n", look.bold(&format!("{name} ({})", api.key.0)));
+    let mut out = format!("{}\n", look.bold(&format!("{name} ({})", api.key.0)));
+    if let Some(purpose) = about::message(name) {
+        paragraph(purpose, look, &mut out);
+    }
+    out.push('\n');
     for (word, value) in rows {
         out.push_str(&format!("{}  {value}\n", look.dim(&format!("{word:<17}"))));
     }

@@ -7,12 +7,10 @@ const NARROWEST: usize = 24;
 /// How far it is indented where it stands below the others.
 const BELOW: usize = 18;
 
-/// A cell and the terminal's code for its colour.
-pub(super) type Cell = (String, &'static str);
-
-/// Columns of text; the last one is wrapped where the width is known.
+/// Columns of text, each cell with the terminal's code for its colour; the last one is wrapped where
+/// the width is known.
 pub(super) struct Table {
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<(String, &'static str)>>,
     /// Columns that are aligned to the right.
     right: &'static [usize],
 }
@@ -29,7 +27,7 @@ impl Table {
         }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<Cell>) {
+    pub(super) fn row(&mut self, cells: Vec<(String, &'static str)>) {
         self.rows.push(cells);
     }
 
@@ -49,7 +47,13 @@ impl Table {
         out
     }
 
-    fn render_row(&self, row: &[Cell], widths: &[usize], look: Look, out: &mut String) {
+    fn render_row(
+        &self,
+        row: &[(String, &'static str)],
+        widths: &[usize],
+        look: Look,
+        out: &mut String,
+    ) {
         let mut line = String::new();
         let mut at = 0;
         for (column, (text, code)) in row.iter().enumerate() {

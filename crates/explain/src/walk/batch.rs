@@ -6,7 +6,7 @@ use klamm_protocol::records::{
 };
 
 use super::prefix::LengthForm;
-use super::{Halt, MAX_NESTING, Step, Walk, bytes, node};
+use super::{Halt, MAX_NESTING, Walk, bytes, node};
 use crate::node::{Node, Part, Place, Region, Role, Severity, Value};
 use crate::time::utc;
 
@@ -44,7 +44,7 @@ impl Walk {
         nullable: bool,
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let length = self.length(form)?;
         node.encoding = length.encoding;
         let Some(len) = length.len.filter(|len| *len > 0) else {
@@ -77,7 +77,7 @@ impl Walk {
     }
 
     /// Reads batches to the end of the window.
-    pub(crate) fn batches(&mut self, out: &mut Vec<Node>) -> Step {
+    pub(crate) fn batches(&mut self, out: &mut Vec<Node>) -> Result<(), Halt> {
         let mut index = 0;
         while self.left() > 0 {
             self.indexed(index, |walk| walk.any_batch(index, out))?;
@@ -86,7 +86,7 @@ impl Walk {
         Ok(())
     }
 
-    fn any_batch(&mut self, index: usize, out: &mut Vec<Node>) -> Step {
+    fn any_batch(&mut self, index: usize, out: &mut Vec<Node>) -> Result<(), Halt> {
         let start = self.at;
         let (Some(said), Some([magic])) = (self.peek(LENGTH), self.peek(MAGIC)) else {
             let what = format!(
@@ -135,7 +135,7 @@ impl Walk {
     }
 
     /// Reads a batch of magic 2; `range` is where it is, if all of it is there.
-    fn batch(&mut self, range: std::ops::Range<usize>, out: &mut Vec<Node>) -> Step {
+    fn batch(&mut self, range: std::ops::Range<usize>, out: &mut Vec<Node>) -> Result<(), Halt> {
         let whole = (range.end <= self.end).then(|| self.bytes.slice(range.clone()));
         let mut facts = Facts::default();
         for (name, ty, width) in HEADER {
@@ -163,7 +163,7 @@ impl Walk {
         (name, ty, width): (&'static str, &'static str, usize),
         whole: Option<&Bytes>,
         facts: &mut Facts,
-    ) -> Step<Node> {
+    ) -> Result<Node, Halt> {
         let offset = self.at;
         let mut value = self.integer(width)?;
         let mut note = None;
@@ -212,7 +212,7 @@ impl Walk {
         whole: Option<Bytes>,
         header: &BatchHeader,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let (offset, len) = (self.at, self.left());
         let content = self.take(len)?;
         let node = Node {
@@ -252,8 +252,8 @@ impl Walk {
         &mut self,
         what: String,
         bytes: Bytes,
-        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Step,
-    ) -> (Region, Step) {
+        body: impl FnOnce(&mut Self, &mut Vec<Node>) -> Result<(), Halt>,
+    ) -> (Region, Result<(), Halt>) {
         self.decompressed_left = self.decompressed_left.saturating_sub(bytes.len());
         let place = (self.at, self.end);
         let outer_bytes = std::mem::replace(&mut self.bytes, bytes);

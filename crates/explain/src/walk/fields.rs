@@ -6,7 +6,7 @@ use klamm_protocol::{ApiKey, ByteString, ErrorCode};
 use klamm_schema::{Field, Struct, Type};
 
 use super::prefix::LengthForm;
-use super::{Context, Step, Walk, node};
+use super::{Context, Halt, Walk, node};
 use crate::node::{Node, Role, Severity, Value};
 use crate::secrets;
 
@@ -17,7 +17,7 @@ const METADATA_TOPIC_ID: u128 = 1;
 
 impl Walk {
     /// Reads all fields of a message.
-    pub(crate) fn message(&mut self, context: Context, out: &mut Vec<Node>) -> Step {
+    pub(crate) fn message(&mut self, context: Context, out: &mut Vec<Node>) -> Result<(), Halt> {
         self.sensitive |= secrets::has_any(&context.schema.name);
         self.structure(context, &context.schema.root, out)
     }
@@ -27,7 +27,7 @@ impl Walk {
         context: Context,
         owner: &'static Struct,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         for field in &owner.fields {
             if field.versions.contains(context.version) && !field.is_tagged(context.version) {
                 self.named(&field.name, |walk| walk.field(context, owner, field, out))?;
@@ -45,7 +45,7 @@ impl Walk {
         owner: &'static Struct,
         field: &'static Field,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let node = Node {
             place: Some(context.place(owner, &field.name)),
             ..node(
@@ -69,7 +69,7 @@ impl Walk {
         field: &'static Field,
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let offset = self.at;
         // The marker of a tagged struct is an unsigned varint, that of another an int8.
         let (present, marker, ty, encoding) = if field.is_tagged(context.version) {
@@ -116,7 +116,7 @@ impl Walk {
         ty: &'static Type,
         node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let is_element = node.role == Role::Element;
         let nullable = !is_element && field.nullable_versions.contains(context.version);
         let form = LengthForm::of(ty, context.schema.is_compact(field, context.version));
@@ -151,7 +151,7 @@ impl Walk {
         (form, nullable): (LengthForm, bool),
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let count = self.length(form)?;
         node.encoding = if form == LengthForm::Compact {
             count.encoding
@@ -197,7 +197,7 @@ impl Walk {
         (form, nullable): (LengthForm, bool),
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let length = self.length(form)?;
         node.encoding = length.encoding;
         let mut node = self.check(length, node, out)?;
@@ -266,7 +266,7 @@ impl Walk {
         ty: &'static Type,
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let offset = self.at;
         let width = ty.fixed_size().unwrap_or(0);
         (node.value, node.encoding) = match ty {

@@ -2,14 +2,18 @@
 
 use klamm_protocol::{ApiKey, ApiVersion};
 
-use super::{Context, Step, Walk, node};
+use super::{Context, Halt, Walk, node};
 use crate::Direction;
 use crate::catalog::message_schema;
 use crate::node::{Node, Part, Role, Severity, Subject};
 
 impl Walk {
     /// Reads a request: its header, then the body that the header announces.
-    pub(crate) fn request(&mut self, subject: &mut Subject, out: &mut Vec<Node>) -> Step {
+    pub(crate) fn request(
+        &mut self,
+        subject: &mut Subject,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
         let start = self.position();
         let api = self
             .peek_i16(0)
@@ -36,7 +40,7 @@ impl Walk {
         api: ApiVersion,
         subject: &mut Subject,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let start = self.position();
         subject.direction = Some(Direction::Response);
         subject.api = Some(api);
@@ -54,7 +58,7 @@ impl Walk {
         direction: Direction,
         subject: &mut Subject,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         self.check_api(api, self.position())?;
         // A server that does not know the version of ApiVersions answers in version 0 (KIP-511).
         const UNSUPPORTED_VERSION: i16 = 35;
@@ -93,7 +97,7 @@ impl Walk {
         version: i16,
         subject: &mut Subject,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let schema = direction.header_schema();
         subject.header_version = Some(version);
         let context = Context {
@@ -111,7 +115,7 @@ impl Walk {
     }
 
     /// Halts before a body of an API or version that does not exist. `start` is where the frame says so.
-    fn check_api(&mut self, api: ApiVersion, start: usize) -> Step {
+    fn check_api(&mut self, api: ApiVersion, start: usize) -> Result<(), Halt> {
         let coded = api.key.coded_versions();
         if coded.contains(api.version) {
             return Ok(());

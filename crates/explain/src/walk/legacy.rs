@@ -7,7 +7,7 @@ use klamm_protocol::records::{Attributes, Batch, Batches, Compression, Decompres
 
 use super::batch::{attributes_note, place, timestamp_note, width_text};
 use super::prefix::LengthForm;
-use super::{MAX_NESTING, Step, Walk, node};
+use super::{Halt, MAX_NESTING, Walk, node};
 use crate::node::{Node, Part, Role, Severity, Value};
 
 /// Bytes from the start of a message to those that its CRC covers.
@@ -15,7 +15,12 @@ const CRC_COVERS_FROM: usize = 16;
 
 impl Walk {
     /// Reads a message; `range` is where it is, if all of it is there.
-    pub(super) fn legacy(&mut self, magic: u8, range: Range<usize>, out: &mut Vec<Node>) -> Step {
+    pub(super) fn legacy(
+        &mut self,
+        magic: u8,
+        range: Range<usize>,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
         let whole = (range.end <= self.end).then(|| self.bytes.slice(range.clone()));
         self.legacy_number(("Offset", "int64", 8), None, out)?;
         self.legacy_number(("MessageSize", "int32", 4), None, out)?;
@@ -63,7 +68,7 @@ impl Walk {
         (name, ty, width): (&'static str, &'static str, usize),
         whole: Option<&Bytes>,
         out: &mut Vec<Node>,
-    ) -> Step<i64> {
+    ) -> Result<i64, Halt> {
         let offset = self.at;
         let mut value = self.named(name, |walk| walk.integer(width))?;
         let note = match name {

@@ -8,7 +8,7 @@ use klamm_protocol::schemas;
 use klamm_schema::{Field, Schema};
 
 use super::prefix::Length;
-use super::{Context, MAX_NESTING, Step, Walk, node};
+use super::{Context, Halt, MAX_NESTING, Walk, node};
 use crate::catalog::schema;
 use crate::node::{Node, Part, Role, Subject, Value};
 
@@ -74,7 +74,7 @@ impl Walk {
         mut node: Node,
         part: Part,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let len = content.len();
         node.value = Value::Opened(content);
         self.at = length.offset;
@@ -88,7 +88,7 @@ impl Walk {
         result
     }
 
-    fn opened(&mut self, opening: Opening, out: &mut Vec<Node>) -> Step {
+    fn opened(&mut self, opening: Opening, out: &mut Vec<Node>) -> Result<(), Halt> {
         match opening {
             Opening::Request => self.request(&mut Subject::default(), out),
             Opening::Versioned(schema) => {
@@ -114,7 +114,12 @@ impl Walk {
         }
     }
 
-    fn versioned(&mut self, schema: &'static Schema, version: i64, out: &mut Vec<Node>) -> Step {
+    fn versioned(
+        &mut self,
+        schema: &'static Schema,
+        version: i64,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
         let valid = schema.valid_versions;
         let known = i16::try_from(version)
             .ok()
@@ -146,7 +151,7 @@ impl Walk {
         out: &mut Vec<Node>,
         (name, ty): (&'static str, &'static str),
         part: Part,
-    ) -> Step<i64> {
+    ) -> Result<i64, Halt> {
         let offset = self.at;
         let (value, encoding) = match ty {
             "int16" => (self.integer(2)?, "2 bytes"),

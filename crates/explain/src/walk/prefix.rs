@@ -2,7 +2,7 @@
 
 use klamm_schema::Type;
 
-use super::{Step, Walk, bytes, node};
+use super::{Halt, Walk, bytes, node};
 use crate::node::{Node, Part, Role, Value};
 
 /// A length as it is on the wire.
@@ -57,7 +57,7 @@ impl LengthForm {
 }
 
 impl Walk {
-    pub(super) fn length(&mut self, form: LengthForm) -> Step<Length> {
+    pub(super) fn length(&mut self, form: LengthForm) -> Result<Length, Halt> {
         let offset = self.at;
         let (said, ty, encoding) = match form {
             LengthForm::Compact => {
@@ -92,7 +92,7 @@ impl Walk {
         length: Length,
         mut node: Node,
         out: &mut Vec<Node>,
-    ) -> Step<Node> {
+    ) -> Result<Node, Halt> {
         let Some(needed) = length.len.filter(|len| *len > self.left()) else {
             return Ok(node);
         };
@@ -107,7 +107,7 @@ impl Walk {
     }
 
     /// Reads a signed big-endian integer of up to 8 bytes.
-    pub(super) fn integer(&mut self, width: usize) -> Step<i64> {
+    pub(super) fn integer(&mut self, width: usize) -> Result<i64, Halt> {
         let taken = self.take(width)?;
         let mut value = [0; 8];
         if taken.first().is_some_and(|byte| *byte >= 0x80) {
@@ -117,7 +117,7 @@ impl Walk {
         Ok(i64::from_be_bytes(value))
     }
 
-    pub(super) fn unsigned_varint(&mut self) -> Step<u32> {
+    pub(super) fn unsigned_varint(&mut self) -> Result<u32, Halt> {
         let offset = self.at;
         let value = self.long_varint(5)?;
         match u32::try_from(value) {
@@ -129,17 +129,17 @@ impl Walk {
         }
     }
 
-    pub(super) fn varint(&mut self) -> Step<i32> {
+    pub(super) fn varint(&mut self) -> Result<i32, Halt> {
         let value = self.unsigned_varint()?;
         Ok((value >> 1) as i32 ^ -((value & 1) as i32))
     }
 
-    pub(super) fn varlong(&mut self) -> Step<i64> {
+    pub(super) fn varlong(&mut self) -> Result<i64, Halt> {
         let value = self.long_varint(10)?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    fn long_varint(&mut self, max_len: usize) -> Step<u64> {
+    fn long_varint(&mut self, max_len: usize) -> Result<u64, Halt> {
         let offset = self.at;
         let mut value = 0u64;
         for index in 0..max_len {

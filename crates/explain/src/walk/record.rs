@@ -4,13 +4,17 @@ use klamm_protocol::records::{BatchHeader, ControlKey};
 
 use super::batch::place;
 use super::prefix::LengthForm;
-use super::{Step, Walk, node};
+use super::{Halt, Walk, node};
 use crate::node::{Node, Part, Role, Value};
 use crate::time::utc;
 
 impl Walk {
     /// Reads as many records as a batch says that it has.
-    pub(super) fn records(&mut self, header: &BatchHeader, out: &mut Vec<Node>) -> Step {
+    pub(super) fn records(
+        &mut self,
+        header: &BatchHeader,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
         let Ok(count) = usize::try_from(header.record_count) else {
             return self.halt(
                 self.at,
@@ -29,7 +33,12 @@ impl Walk {
         Ok(())
     }
 
-    fn record(&mut self, index: usize, batch: &BatchHeader, out: &mut Vec<Node>) -> Step {
+    fn record(
+        &mut self,
+        index: usize,
+        batch: &BatchHeader,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
         let length = self.length(LengthForm::Zigzag)?;
         let Some(len) = length.len else {
             self.at = length.offset;
@@ -63,7 +72,7 @@ impl Walk {
         batch: &BatchHeader,
         note: &mut Option<String>,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         self.record_number("Attributes", "int8", None, out)?;
         let append_time = batch.append_time();
         let time_of = |delta: i64| append_time.unwrap_or(batch.base_timestamp.wrapping_add(delta));
@@ -100,7 +109,7 @@ impl Walk {
         ty: &'static str,
         note: Option<&dyn Fn(i64) -> Option<String>>,
         out: &mut Vec<Node>,
-    ) -> Step<i64> {
+    ) -> Result<i64, Halt> {
         let offset = self.at;
         let (value, encoding) = self.named(name, |walk| match ty {
             "int8" => Ok((walk.integer(1)?, "1 byte")),
@@ -128,7 +137,7 @@ impl Walk {
         form: LengthForm,
         opening: Option<super::opened::Opening>,
         out: &mut Vec<Node>,
-    ) -> Step<Option<bytes::Bytes>> {
+    ) -> Result<Option<bytes::Bytes>, Halt> {
         self.named(name, |walk| {
             let part = if format == "Record" || format == "Header" {
                 Part::Record
@@ -165,7 +174,7 @@ impl Walk {
         })
     }
 
-    fn headers(&mut self, out: &mut Vec<Node>) -> Step {
+    fn headers(&mut self, out: &mut Vec<Node>) -> Result<(), Halt> {
         let offset = self.at;
         let count = self.varint()?;
         let len = self.at - offset;

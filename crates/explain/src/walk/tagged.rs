@@ -2,7 +2,7 @@
 
 use klamm_schema::Struct;
 
-use super::{Context, Step, Walk, node};
+use super::{Context, Halt, Walk, node};
 use crate::node::{Node, Part, Role, Severity, Value};
 
 impl Walk {
@@ -12,7 +12,7 @@ impl Walk {
         context: Context,
         owner: &'static Struct,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let offset = self.at;
         let count = self.named("tagged fields", Self::unsigned_varint)? as usize;
         let len = self.at - offset;
@@ -59,7 +59,7 @@ impl Walk {
         owner: &'static Struct,
         previous: &mut Option<u32>,
         out: &mut Vec<Node>,
-    ) -> Step {
+    ) -> Result<(), Halt> {
         let offset = self.at;
         let tag = self.unsigned_varint()?;
         self.at = offset;

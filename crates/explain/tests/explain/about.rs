@@ -1,13 +1,16 @@
 use std::collections::BTreeSet;
 
 use klamm_explain::{Place, about, schema};
-use klamm_protocol::schemas;
+use klamm_protocol::{ErrorCode, schemas};
 
 #[test]
-fn every_field_has_a_meaning() {
+fn every_field_message_and_error_has_a_meaning() {
     let mut missing = Vec::new();
     for text in schemas::ALL {
         let schema = schema(text.name).unwrap();
+        if about::message(&schema.name).is_none_or(str::is_empty) {
+            missing.push(schema.name.clone());
+        }
         for owner in [&schema.root].into_iter().chain(&schema.structs) {
             for field in &owner.fields {
                 let place = Place {
@@ -19,6 +22,11 @@ fn every_field_has_a_meaning() {
                     missing.push(format!("{}.{}.{}", schema.name, owner.name, field.name));
                 }
             }
+        }
+    }
+    for code in ErrorCode::all() {
+        if about::error(code).is_none_or(|text| text.meaning.is_empty()) {
+            missing.push(code.to_string());
         }
     }
     assert!(missing.is_empty(), "{missing:#?}");
@@ -40,5 +48,11 @@ fn every_row_is_used() {
     let rows = include_str!("../../about/fields.tsv").lines().skip(1);
     for key in rows.map(|row| row.split('\t').next().unwrap()) {
         assert!(known.contains(key), "{key} is no field");
+    }
+    let messages = include_str!("../../about/messages.tsv").lines().skip(1);
+    for name in messages.map(|row| row.split('\t').next().unwrap()) {
+        let is_api =
+            klamm_protocol::ApiKey::from_name(name).is_some_and(|key| key.name() == Some(name));
+        assert!(is_api || schema(name).is_some(), "{name} is no message");
     }
 }

@@ -123,6 +123,8 @@ fn broken_frames_show_where_they_stop() {
 fn errors_have_a_page() {
     expect![[r#"
         ELECTION_NOT_NEEDED (84)
+        The wanted leader leads already.
+        Nothing: do not try again, although Kafka counts it as retriable.
 
         retriable         yes
         refresh metadata  yes
