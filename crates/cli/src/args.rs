@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::duration;
 use crate::elect::ElectArgs;
+use crate::explain::ExplainArgs;
 use crate::leaders::LeadersArgs;
 
 /// Widest line of a help text.
@@ -34,6 +35,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Elect(ElectArgs),
     Leaders(LeadersArgs),
+    Explain(ExplainArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

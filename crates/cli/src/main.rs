@@ -1,4 +1,5 @@
-//! The klamm command: it sees and moves partition leadership of Kafka clusters.
+//! The klamm command: it sees and moves partition leadership of Kafka clusters, and explains their
+//! protocol.
 
 mod args;
 mod cluster;
@@ -7,6 +8,7 @@ mod duration;
 mod elect;
 mod errors;
 mod exit;
+mod explain;
 mod interrupt;
 mod leaders;
 mod metadata;
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Elect(args) => elect::run(args, &out),
         Command::Leaders(args) => leaders::run(args, &out),
+        Command::Explain(args) => explain::run(args, &out),
         Command::Completions(args) => pages::completions(args, &out),
         Command::Man(args) => pages::man(args, &out),
     };

@@ -23,6 +23,7 @@ fn help_texts() {
     expect_file!["../../tests/snapshots/help.txt"].assert_eq(&help(&[]));
     expect_file!["../../tests/snapshots/help-elect.txt"].assert_eq(&help(&["elect"]));
     expect_file!["../../tests/snapshots/help-leaders.txt"].assert_eq(&help(&["leaders"]));
+    expect_file!["../../tests/snapshots/help-explain.txt"].assert_eq(&help(&["explain"]));
     expect_file!["../../tests/snapshots/help-completions.txt"].assert_eq(&help(&["completions"]));
     expect_file!["../../tests/snapshots/help-man.txt"].assert_eq(&help(&["man"]));
 }
@@ -35,6 +36,7 @@ fn man_pages() {
         "klamm",
         "klamm-elect",
         "klamm-leaders",
+        "klamm-explain",
         "klamm-completions",
         "klamm-man",
     ];
@@ -42,6 +44,7 @@ fn man_pages() {
     expect_file!["../../tests/snapshots/klamm.1"].assert_eq(&pages[0].text);
     expect_file!["../../tests/snapshots/klamm-elect.1"].assert_eq(&pages[1].text);
     expect_file!["../../tests/snapshots/klamm-leaders.1"].assert_eq(&pages[2].text);
+    expect_file!["../../tests/snapshots/klamm-explain.1"].assert_eq(&pages[3].text);
 }
 
 #[test]

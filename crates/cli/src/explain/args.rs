@@ -1,0 +1,130 @@
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+/// Explain messages of the Kafka protocol, byte by byte.
+///
+/// Shows the smallest instance of any request or response: its bytes, what each of them is for, how
+/// it is encoded and what it means. Decodes requests and responses from hex, base64, a file or
+/// standard input in the same form; of broken ones, all that can be read.
+#[derive(Clone, Debug, Args)]
+#[command(
+    arg_required_else_help = true,
+    group = ArgGroup::new("subject").required(true).args([
+        "name", "all", "list", "errors", "error", "hex", "base64", "file",
+    ]),
+    group = ArgGroup::new("bytes").args(["hex", "base64", "file"]),
+    after_long_help = "\
+Examples:
+  Everything about a request and its response:
+    klamm explain ElectLeaders
+
+  What changed between two versions:
+    klamm explain ElectLeaders --diff 1 2
+
+  A response, from hex:
+    klamm explain --hex '00 00 00 18 00 00 00 00 ...' \\
+        --response --api ElectLeaders --version 2
+
+  Requests one after the other, from standard input, as JSON:
+    klamm explain --file - --output json < requests.bin
+
+  What an error means:
+    klamm explain --error 84
+
+Exit status:
+  0    shown
+  1    bytes are broken, or cannot be read
+  2    misuse
+
+Formats of --output json: docs/explain.md"
+)]
+pub(crate) struct ExplainArgs {
+    /// An API: its name, such as ElectLeaders, or its key, such as 43.
+    #[arg(value_name = "API")]
+    pub(crate) name: Option<String>,
+
+    /// Every API in every version.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// List the APIs.
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// List the error codes.
+    #[arg(long)]
+    pub(crate) errors: bool,
+
+    /// Explain an error: its code, such as 84, or its name.
+    #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
+    pub(crate) error: Option<String>,
+
+    /// The version; the latest stable one without it.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with_all = ["all", "list", "errors", "error", "diff"]
+    )]
+    pub(crate) version: Option<i16>,
+
+    /// Only the request; the bytes are a request, which is what they are taken for.
+    #[arg(long, conflicts_with = "response")]
+    pub(crate) request: bool,
+
+    /// Only the response; the bytes are a response, to what --api and --version say.
+    #[arg(long)]
+    pub(crate) response: bool,
+
+    /// What changed between two versions.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["FROM", "TO"],
+        conflicts_with_all = ["all", "list", "errors", "error", "bytes"]
+    )]
+    pub(crate) diff: Option<Vec<i16>>,
+
+    /// Decode hexadecimal digits; - reads them from standard input.
+    #[arg(long, value_name = "HEX", help_heading = "Bytes")]
+    pub(crate) hex: Option<String>,
+
+    /// Decode base64; - reads it from standard input.
+    #[arg(
+        long,
+        value_name = "BASE64",
+        help_heading = "Bytes",
+        allow_hyphen_values = true
+    )]
+    pub(crate) base64: Option<String>,
+
+    /// Decode the bytes of a file; - is standard input.
+    #[arg(long, value_name = "FILE", help_heading = "Bytes")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The API of a response, or of a body.
+    #[arg(long, value_name = "API", help_heading = "Bytes", requires = "bytes")]
+    pub(crate) api: Option<String>,
+
+    /// The bytes are a body alone, without size and header.
+    #[arg(long, help_heading = "Bytes", requires = "bytes", requires = "api")]
+    pub(crate) body_only: bool,
+
+    /// Show passwords, tokens and keys, which are left out otherwise.
+    #[arg(long, help_heading = "Bytes", requires = "bytes")]
+    pub(crate) show_secrets: bool,
+
+    /// The form of the results.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output: TextOrJson,
+}
+
+/// The form of results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextOrJson {
+    /// Text for people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
