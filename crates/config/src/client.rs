@@ -136,9 +136,11 @@ pub struct ClientSettings {
     pub client_id: Option<String>,
     /// How long one request may take.
     pub request_timeout: Duration,
-    /// How long a call may take where the file or the defaults say so; see [`ClientSettings::api_timeout_is_given`].
+    /// How long a call may take where the file or the defaults say so; see
+    /// [`ClientSettings::api_timeout_is_given`].
     pub default_api_timeout: Duration,
-    /// Whether the file sets `default.api.timeout.ms`; a tool with a default of its own leaves it to the file.
+    /// Whether the file sets `default.api.timeout.ms`; a tool with a default of its own leaves it
+    /// to the file.
     pub api_timeout_is_given: bool,
     /// Whether the file sets `request.timeout.ms`.
     pub request_timeout_is_given: bool,
@@ -188,7 +190,11 @@ impl ClientSettings {
             bootstrap_controllers: values.list("bootstrap.controllers").to_vec(),
             client_id: client_id.map(str::to_owned),
             request_timeout,
-            default_api_timeout: duration("default.api.timeout.ms").max(request_timeout),
+            default_api_timeout: if api_timeout_is_given {
+                duration("default.api.timeout.ms")
+            } else {
+                duration("default.api.timeout.ms").max(request_timeout)
+            },
             api_timeout_is_given,
             request_timeout_is_given: values.is_given("request.timeout.ms"),
             retries: values
@@ -235,7 +241,10 @@ fn check(properties: &Properties, values: &Values) -> Result<(), ConfigError> {
              until then use a PLAINTEXT listener of the cluster",
         );
     }
+    // A default is not what the file says: the tool that reads it may have another, and lowers its
+    // own.
     if values.is_given("default.api.timeout.ms")
+        && values.is_given("request.timeout.ms")
         && values.duration("default.api.timeout.ms") < values.duration("request.timeout.ms")
     {
         problem(

@@ -1,8 +1,9 @@
 //! Kafka's properties files and key tables: text in, typed values out.
 //!
-//! Nothing here opens a file: a caller hands over the text and the name to blame in messages. [`Properties`] reads the
-//! `.properties` format of `java.util.Properties`, a [`KeyTable`] says which keys exist and what their values may be,
-//! and [`ClientSettings`] is what a client needs, parsed.
+//! Nothing here opens a file: a caller hands over the text and the name to blame in messages.
+//! [`Properties`] reads the
+//! `.properties` format of `java.util.Properties`, a [`KeyTable`] says which keys exist and what
+//! their values may be, and [`ClientSettings`] is what a client needs, parsed.
 
 mod client;
 mod error;

@@ -5,9 +5,10 @@ use crate::table::is_secret;
 
 /// The entries of a `.properties` file, in the order of the file.
 ///
-/// The format is that of `java.util.Properties`: `#` and `!` begin comments; a key ends at the first `=`, `:` or blank
-/// that is not escaped; a backslash at the end of a line continues it; `\t`, `\n`, `\r`, `\f` and `\uXXXX` are
-/// escapes, and any other escaped character stands for itself. Blanks at the end of a value belong to it.
+/// The format is that of `java.util.Properties`: `#` and `!` begin comments; a key ends at the
+/// first `=`, `:` or blank that is not escaped; a backslash at the end of a line continues it;
+/// `\t`, `\n`, `\r`, `\f` and `\uXXXX` are escapes, and any other escaped character stands for
+/// itself. Blanks at the end of a value belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
     file: String,
@@ -60,8 +61,8 @@ pub enum PropertiesErrorKind {
     LoneSurrogate(u16),
 }
 
-/// The text of a properties file: UTF-8, with or without a byte order mark; where it is not UTF-8, ISO-8859-1, which
-/// is what Java's loader takes every file for.
+/// The text of a properties file: UTF-8, with or without a byte order mark; where it is not UTF-8,
+/// ISO-8859-1, which is what Java's loader takes every file for.
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
@@ -256,7 +257,8 @@ fn unescape(text: &str) -> Result<String, PropertiesErrorKind> {
     Ok(out)
 }
 
-/// The character of `\uXXXX`, or of two of them that are a surrogate pair, and how many bytes it took.
+/// The character of `\uXXXX`, or of two of them that are a surrogate pair, and how many bytes it
+/// took.
 fn unicode(text: &str) -> Result<(char, usize), PropertiesErrorKind> {
     let first = unit(text).ok_or(PropertiesErrorKind::UnicodeEscape)?;
     if let Some(c) = char::from_u32(u32::from(first)) {

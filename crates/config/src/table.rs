@@ -11,7 +11,8 @@ pub struct Key {
     pub name: &'static str,
     /// What its values are.
     pub kind: Kind,
-    /// The value of a file that does not have the key, written as a file would; `None` where there is none.
+    /// The value of a file that does not have the key, written as a file would; `None` where there
+    /// is none.
     pub default: Option<&'static str>,
     /// One sentence for people.
     pub doc: &'static str,
@@ -111,7 +112,8 @@ where
     }
 }
 
-/// Whether a key's value must never be shown. The rule goes by name, so that it also holds for keys that no table has.
+/// Whether a key's value must never be shown. The rule goes by name, so that it also holds for keys
+/// that no table has.
 pub fn is_secret(key: &str) -> bool {
     const PARTS: [&str; 6] = [
         "password",
@@ -131,8 +133,8 @@ pub fn is_secret(key: &str) -> bool {
 pub struct KeyTable {
     /// The keys that mean something.
     pub keys: &'static [Key],
-    /// Keys that Kafka's own programs know and this one has no use for; one that ends in `.` stands for all that begin
-    /// like it.
+    /// Keys that Kafka's own programs know and this one has no use for; one that ends in `.` stands
+    /// for all that begin like it.
     pub unused: &'static [&'static str],
 }
 
@@ -151,8 +153,8 @@ impl KeyTable {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// Parses every entry. Values that are not allowed are errors, all of them reported; keys that mean nothing are
-    /// warnings, once a key.
+    /// Parses every entry. Values that are not allowed are errors, all of them reported; keys that
+    /// mean nothing are warnings, once a key.
     pub fn read(&self, properties: &Properties) -> Result<Values, ConfigError> {
         let mut values = BTreeMap::new();
         for key in self.keys {

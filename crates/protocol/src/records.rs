@@ -10,8 +10,8 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut builder = BatchBuilder::new(BatchOptions::default());
-//! builder.append(&NewRecord { value: Some(b"hello"), timestamp: 1_700_000_000_000, ..NewRecord::default() })?;
-//! let field = builder.finish()?.into_bytes();
+//! builder.append(&NewRecord { value: Some(b"hello"), timestamp: 1_700_000_000_000,
+//! ..NewRecord::default() })?; let field = builder.finish()?.into_bytes();
 //!
 //! for batch in Batches::new(field) {
 //!     let batch = batch?;

@@ -2,8 +2,6 @@ use serde_json::{Map, Value};
 
 use crate::{Default, Field, Kind, Schema, SchemaError, Struct, Type, Versions, without_comments};
 
-type Object = Map<String, Value>;
-
 impl Schema {
     /// Parses the text of a schema file. Comments, which Apache Kafka's own files have, are allowed.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
@@ -124,7 +122,7 @@ struct Parser {
 impl Parser {
     fn define(
         &mut self,
-        object: &Object,
+        object: &Map<String, Value>,
         name: &str,
         versions: Versions,
         schema: &str,
@@ -146,14 +144,18 @@ impl Parser {
         Ok(())
     }
 
-    fn fields(&mut self, object: &Object, owner: &str) -> Result<Vec<Field>, SchemaError> {
+    fn fields(
+        &mut self,
+        object: &Map<String, Value>,
+        owner: &str,
+    ) -> Result<Vec<Field>, SchemaError> {
         objects(object, "fields", owner)?
             .into_iter()
             .map(|field| self.field(field, owner))
             .collect()
     }
 
-    fn field(&mut self, object: &Object, owner: &str) -> Result<Field, SchemaError> {
+    fn field(&mut self, object: &Map<String, Value>, owner: &str) -> Result<Field, SchemaError> {
         let name = text_of(object, "name", owner)?.to_owned();
         let place = format!("{owner}.{name}");
         let ty = field_type(text_of(object, "type", &place)?, &place)?;
@@ -292,14 +294,22 @@ fn truth(value: &Value) -> Option<bool> {
     value.as_bool().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn text_of<'a>(object: &'a Object, key: &str, place: &str) -> Result<&'a str, SchemaError> {
+fn text_of<'a>(
+    object: &'a Map<String, Value>,
+    key: &str,
+    place: &str,
+) -> Result<&'a str, SchemaError> {
     object
         .get(key)
         .and_then(Value::as_str)
         .ok_or_else(|| SchemaError::invalid(place, format!("has no text {key:?}")))
 }
 
-fn versions(object: &Object, key: &str, place: &str) -> Result<Option<Versions>, SchemaError> {
+fn versions(
+    object: &Map<String, Value>,
+    key: &str,
+    place: &str,
+) -> Result<Option<Versions>, SchemaError> {
     object
         .get(key)
         .map(|value| {
@@ -310,7 +320,11 @@ fn versions(object: &Object, key: &str, place: &str) -> Result<Option<Versions>,
         .transpose()
 }
 
-fn objects<'a>(object: &'a Object, key: &str, place: &str) -> Result<Vec<&'a Object>, SchemaError> {
+fn objects<'a>(
+    object: &'a Map<String, Value>,
+    key: &str,
+    place: &str,
+) -> Result<Vec<&'a Map<String, Value>>, SchemaError> {
     let Some(value) = object.get(key) else {
         return Ok(Vec::new());
     };
@@ -322,7 +336,7 @@ fn objects<'a>(object: &'a Object, key: &str, place: &str) -> Result<Vec<&'a Obj
         .collect()
 }
 
-fn texts(object: &Object, key: &str, place: &str) -> Result<Vec<String>, SchemaError> {
+fn texts(object: &Map<String, Value>, key: &str, place: &str) -> Result<Vec<String>, SchemaError> {
     let Some(value) = object.get(key) else {
         return Ok(Vec::new());
     };
