@@ -11,22 +11,38 @@ use klamm_protocol::ErrorCode;
 use crate::node::Place;
 
 const FIELDS: &str = include_str!("../about/fields.tsv");
+const STRUCTS: &str = include_str!("../about/structs.tsv");
 const MESSAGES: &str = include_str!("../about/messages.tsv");
 const ERRORS: &str = include_str!("../about/errors.tsv");
 
-/// What a field means; `None` where nothing is known.
-pub fn field(place: Place) -> Option<&'static str> {
+/// What is known of a place; `None` if nothing is.
+pub fn find(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Message(name) => message(name),
+        Place::Struct { message, name } => structure(message, name),
+        Place::Field {
+            message,
+            owner,
+            name,
+        } => field(message, owner, name),
+    }
+}
+
+fn field(message: &str, owner: &str, name: &str) -> Option<&'static str> {
     static TABLE: OnceLock<Table> = OnceLock::new();
     let table = TABLE.get_or_init(|| Table::parse(FIELDS));
-    let Place {
-        message,
-        owner,
-        field,
-    } = place;
-    formats::find(message, field)
-        .or_else(|| table.find(&format!("{message}.{owner}.{field}")))
-        .or_else(|| table.find(&format!("{owner}.{field}")))
-        .or_else(|| table.find(field))
+    formats::find(message, name)
+        .or_else(|| table.find(&format!("{message}.{owner}.{name}")))
+        .or_else(|| table.find(&format!("{owner}.{name}")))
+        .or_else(|| table.find(name))
+}
+
+fn structure(message: &str, name: &str) -> Option<&'static str> {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    let table = TABLE.get_or_init(|| Table::parse(STRUCTS));
+    table
+        .find(&format!("{message}.{name}"))
+        .or_else(|| table.find(name))
 }
 
 /// What a message is for, by the name of its schema.
@@ -36,7 +52,9 @@ pub fn message(name: &str) -> Option<&'static str> {
     let api = name
         .strip_suffix("Request")
         .or_else(|| name.strip_suffix("Response"));
-    table.find(name).or_else(|| table.find(api?))
+    formats::find(name, "")
+        .or_else(|| table.find(name))
+        .or_else(|| table.find(api?))
 }
 
 /// What is known of an error code besides its name.

@@ -129,10 +129,10 @@ impl Walk {
             encoding: "4 bytes",
             offset: 0,
             len: SIZE,
-            place: Some(Place {
+            place: Some(Place::Field {
                 message: "frame",
                 owner: "frame",
-                field: "size",
+                name: "size",
             }),
             ..node("size", "int32", Role::Prefix, Part::Frame)
         };

@@ -8,7 +8,7 @@ use klamm_protocol::ApiVersion;
 use klamm_schema::camel_case;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use serde_json::{Map, Number, Value as Json};
+use serde_json::{Number, Value as Json};
 
 pub(crate) use tables::listener;
 pub use tables::{error, errors, list};
@@ -79,10 +79,10 @@ impl Serialize for Message<'_> {
             map.serialize_entry("correlation_id", &subject.correlation_id)?;
             for name in ["header", "body"] {
                 let node = root.children.iter().find(|node| node.name == name);
-                map.serialize_entry(name, &node.map(|node| object(&node.children)))?;
+                map.serialize_entry(name, &node.map(|node| Fields(&node.children)))?;
             }
             if root.name == "message" {
-                map.serialize_entry("values", &object(&root.children))?;
+                map.serialize_entry("values", &Fields(&root.children))?;
             }
         }
         map.serialize_entry("tree", &NodeJson(root))?;
@@ -177,55 +177,62 @@ fn plain(value: &Value) -> Json {
     }
 }
 
-/// The fields among nodes, in the form of Kafka's own converters.
-fn object(nodes: &[Node]) -> Json {
-    let mut map = Map::new();
-    add_fields(nodes, &mut map);
-    Json::Object(map)
+/// The fields among nodes, in the form of Kafka's own converters and in the order of the wire.
+struct Fields<'a>(&'a [Node]);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        add_fields(self.0, &mut map)?;
+        map.end()
+    }
 }
 
-fn add_fields(nodes: &[Node], map: &mut Map<String, Json>) {
+fn add_fields<M: SerializeMap>(nodes: &[Node], map: &mut M) -> Result<(), M::Error> {
     for node in nodes {
         match node.role {
             // Sections of tagged fields, and the fields in them.
-            Role::Group => add_fields(&node.children, map),
+            Role::Group => add_fields(&node.children, map)?,
             Role::Field => {
                 let name = camel_case(&node.name);
                 match &node.value {
                     Value::Opened(bytes) | Value::Bytes(bytes) if node.ty == "records" => {
-                        map.insert(format!("{name}SizeInBytes"), bytes.len().into());
+                        map.serialize_entry(&format!("{name}SizeInBytes"), &bytes.len())?;
                     }
-                    _ => {
-                        map.insert(name, field(node));
-                    }
+                    _ => map.serialize_entry(&name, &FieldJson(node))?,
                 }
             }
             _ => {}
         }
     }
+    Ok(())
 }
 
-fn field(node: &Node) -> Json {
-    match &node.value {
-        Value::Count(_) => {
-            let elements = node
-                .children
-                .iter()
-                .filter(|child| child.role == Role::Element);
-            elements.map(field).collect()
-        }
-        Value::None => object(&node.children),
-        Value::Bytes(bytes) => base64(bytes).into(),
-        Value::Opened(bytes) => {
-            let mut hides = false;
-            node.leaves(&mut |leaf| hides |= matches!(leaf.value, Value::Hidden(_)));
-            if hides {
-                plain(&Value::Hidden(bytes.len()))
-            } else {
-                base64(bytes).into()
+/// The value of a field or of an element.
+struct FieldJson<'a>(&'a Node);
+
+impl Serialize for FieldJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let node = self.0;
+        match &node.value {
+            Value::Count(_) => {
+                let children = node.children.iter();
+                let elements = children.filter(|child| child.role == Role::Element);
+                serializer.collect_seq(elements.map(FieldJson))
             }
+            Value::None => Fields(&node.children).serialize(serializer),
+            Value::Bytes(bytes) => base64(bytes).serialize(serializer),
+            Value::Opened(bytes) => {
+                let mut hides = false;
+                node.leaves(&mut |leaf| hides |= matches!(leaf.value, Value::Hidden(_)));
+                if hides {
+                    plain(&Value::Hidden(bytes.len())).serialize(serializer)
+                } else {
+                    base64(bytes).serialize(serializer)
+                }
+            }
+            other => plain(other).serialize(serializer),
         }
-        other => plain(other),
     }
 }
 

@@ -96,15 +96,28 @@ pub enum Value {
     Hidden(usize),
 }
 
-/// Where a description is to be found.
+/// Where a description is to be found. Names are those of schemas, or of formats that have none, such
+/// as `RecordBatch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The schema's name, such as `ElectLeadersRequest`, or a format's, such as `RecordBatch`.
-    pub message: &'static str,
-    /// The struct's name; the message's for its own fields.
-    pub owner: &'static str,
-    /// The field's name.
-    pub field: &'static str,
+pub enum Place {
+    /// A message as a whole.
+    Message(&'static str),
+    /// A struct inside of a message.
+    Struct {
+        /// The message's name.
+        message: &'static str,
+        /// The struct's name.
+        name: &'static str,
+    },
+    /// A field.
+    Field {
+        /// The message's name, such as `ElectLeadersRequest`.
+        message: &'static str,
+        /// The struct's name; the message's for its own fields.
+        owner: &'static str,
+        /// The field's name.
+        name: &'static str,
+    },
 }
 
 /// A run of bytes with a meaning.
@@ -142,9 +155,9 @@ pub struct Node {
 }
 
 impl Node {
-    /// What the field means, in klamm's words; empty where nothing is known.
+    /// What it means, in klamm's words; empty where nothing is known.
     pub fn about(&self) -> &'static str {
-        self.place.and_then(about::field).unwrap_or_default()
+        self.place.and_then(about::find).unwrap_or_default()
     }
 
     /// Where it ends, in bytes from the start of its region.
@@ -283,4 +296,15 @@ fn hidden<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> Vec<std::ops::Range<
         });
     }
     ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the limit on nodes is reckoned with; names and notes come on top.
+    #[test]
+    fn a_node_takes_no_more_than_the_limits_say() {
+        assert!(size_of::<Node>() <= 320, "{}", size_of::<Node>());
+    }
 }

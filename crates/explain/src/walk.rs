@@ -74,10 +74,10 @@ pub(crate) struct Context {
 
 impl Context {
     fn place(self, owner: &'static Struct, field: &'static str) -> Place {
-        Place {
+        Place::Field {
             message: &self.schema.name,
             owner: &owner.name,
-            field,
+            name: field,
         }
     }
 }

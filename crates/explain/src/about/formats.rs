@@ -1,6 +1,22 @@
 //! Fields of what no schema describes: frames, batches, records.
 
+/// Format, field and text; the format's own text without a field.
 const FIELDS: &[(&str, &str, &str)] = &[
+    (
+        "RecordBatch v2",
+        "",
+        "Records that were produced together (KIP-98): 61 bytes about them, then the records.",
+    ),
+    (
+        "Message v1",
+        "",
+        "A record with a timestamp in the format before KIP-98, or several that are compressed (KIP-32).",
+    ),
+    (
+        "Message v0",
+        "",
+        "A record in the format before KIP-32, or several that are compressed.",
+    ),
     ("frame", "size", "How many bytes follow: header and body."),
     (
         "RecordBatch",

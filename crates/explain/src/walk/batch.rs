@@ -123,7 +123,10 @@ impl Walk {
         }
         let was_quiet = self.quiet;
         self.quiet |= cut;
-        let batch = node(format!("[{index}]"), ty, Role::Element, Part::Batch);
+        let batch = Node {
+            place: Some(Place::Message(ty)),
+            ..node(format!("[{index}]"), ty, Role::Element, Part::Batch)
+        };
         let result = self.group(out, batch, |walk, out| {
             walk.window(out, there, |walk, out| match magic {
                 2 => walk.batch(start..start + len, out),
@@ -286,10 +289,10 @@ struct Facts {
 }
 
 pub(super) fn place(format: &'static str, field: &'static str) -> Place {
-    Place {
+    Place::Field {
         message: format,
         owner: format,
-        field,
+        name: field,
     }
 }
 

@@ -7,7 +7,7 @@ use klamm_schema::{Field, Struct, Type};
 
 use super::prefix::LengthForm;
 use super::{Context, Halt, Walk, node};
-use crate::node::{Node, Role, Severity, Value};
+use crate::node::{Node, Place, Role, Severity, Value};
 use crate::secrets;
 
 /// The topic that KRaft keeps the metadata log in.
@@ -174,13 +174,20 @@ impl Walk {
             let mut prefix = count.node("count", context.part);
             prefix.encoding = encoding;
             walk.push(out, prefix)?;
+            let place = element.struct_name().map(|name| Place::Struct {
+                message: &context.schema.name,
+                name,
+            });
             for index in 0..elements {
-                let node = super::node(
-                    format!("[{index}]"),
-                    type_name(element),
-                    Role::Element,
-                    context.part,
-                );
+                let node = Node {
+                    place,
+                    ..super::node(
+                        format!("[{index}]"),
+                        type_name(element),
+                        Role::Element,
+                        context.part,
+                    )
+                };
                 walk.indexed(index, |walk| {
                     walk.plain(context, owner, field, element, node, out)
                 })?;

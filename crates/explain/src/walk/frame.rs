@@ -5,7 +5,7 @@ use klamm_protocol::{ApiKey, ApiVersion};
 use super::{Context, Halt, Walk, node};
 use crate::Direction;
 use crate::catalog::message_schema;
-use crate::node::{Node, Part, Role, Severity, Subject};
+use crate::node::{Node, Part, Place, Role, Severity, Subject};
 
 impl Walk {
     /// Reads a request: its header, then the body that the header announces.
@@ -82,12 +82,15 @@ impl Walk {
             version: api.version,
             part: Part::Body,
         };
-        let group = node(
-            "body",
-            format!("{} v{}", schema.name, api.version),
-            Role::Group,
-            Part::Body,
-        );
+        let group = Node {
+            place: Some(Place::Message(&schema.name)),
+            ..node(
+                "body",
+                format!("{} v{}", schema.name, api.version),
+                Role::Group,
+                Part::Body,
+            )
+        };
         self.group(out, group, |walk, out| walk.message(context, out))
     }
 
@@ -105,12 +108,15 @@ impl Walk {
             version,
             part: Part::Header,
         };
-        let group = node(
-            "header",
-            format!("{} v{version}", schema.name),
-            Role::Group,
-            Part::Header,
-        );
+        let group = Node {
+            place: Some(Place::Message(&schema.name)),
+            ..node(
+                "header",
+                format!("{} v{version}", schema.name),
+                Role::Group,
+                Part::Header,
+            )
+        };
         self.group(out, group, |walk, out| walk.message(context, out))
     }
 

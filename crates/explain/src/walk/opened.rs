@@ -10,7 +10,7 @@ use klamm_schema::{Field, Schema};
 use super::prefix::Length;
 use super::{Context, Halt, MAX_NESTING, Walk, node};
 use crate::catalog::schema;
-use crate::node::{Node, Part, Role, Subject, Value};
+use crate::node::{Node, Part, Place, Role, Subject, Value};
 
 /// What a byte field holds.
 #[derive(Clone, Copy)]
@@ -131,12 +131,15 @@ impl Walk {
                 format!("{} has versions {valid}, not {version}", schema.name),
             );
         };
-        let group = node(
-            "message",
-            format!("{} v{version}", schema.name),
-            Role::Group,
-            Part::Body,
-        );
+        let group = Node {
+            place: Some(Place::Message(&schema.name)),
+            ..node(
+                "message",
+                format!("{} v{version}", schema.name),
+                Role::Group,
+                Part::Body,
+            )
+        };
         let context = Context {
             schema,
             version,

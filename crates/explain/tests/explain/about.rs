@@ -4,21 +4,30 @@ use klamm_explain::{Place, about, schema};
 use klamm_protocol::{ErrorCode, schemas};
 
 #[test]
-fn every_field_message_and_error_has_a_meaning() {
+fn everything_that_has_a_name_has_a_meaning() {
     let mut missing = Vec::new();
     for text in schemas::ALL {
         let schema = schema(text.name).unwrap();
         if about::message(&schema.name).is_none_or(str::is_empty) {
             missing.push(schema.name.clone());
         }
+        for owner in &schema.structs {
+            let place = Place::Struct {
+                message: &schema.name,
+                name: &owner.name,
+            };
+            if about::find(place).is_none_or(str::is_empty) {
+                missing.push(format!("{}.{}", schema.name, owner.name));
+            }
+        }
         for owner in [&schema.root].into_iter().chain(&schema.structs) {
             for field in &owner.fields {
-                let place = Place {
+                let place = Place::Field {
                     message: &schema.name,
                     owner: &owner.name,
-                    field: &field.name,
+                    name: &field.name,
                 };
-                if about::field(place).is_none_or(str::is_empty) {
+                if about::find(place).is_none_or(str::is_empty) {
                     missing.push(format!("{}.{}.{}", schema.name, owner.name, field.name));
                 }
             }
