@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod batch;
+mod explain;
 mod messages;
 mod records;
 mod schemas;
@@ -47,6 +48,10 @@ fn main() -> ExitCode {
             (
                 "smallest::elect_leaders_frames_have_29_and_28_bytes",
                 smallest::elect_leaders,
+            ),
+            (
+                "explain::smallest_frames_are_what_java_writes",
+                explain::smallest_frames,
             ),
             (
                 "messages::klamm_reads_and_rewrites_what_java_writes",
