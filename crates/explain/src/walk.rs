@@ -22,7 +22,7 @@ use crate::node::{Node, Part, Place, Problem, Role, Severity, Value};
 /// What may be spent on one tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most nodes; each takes about 250 bytes. Bytes beyond are one node that was not read.
+    /// The most nodes; each takes about 300 bytes. Bytes beyond are one node that was not read.
     pub nodes: usize,
     /// The most problems that are kept.
     pub problems: usize,
