@@ -6,8 +6,8 @@ use klamm_schema::{Schema, Type};
 
 use crate::Context;
 
-/// The smallest frames that klamm explains are those that Java's serializers write: the size, the header
-/// and the body of every API in every version.
+/// The smallest frames that klamm explains are those that Java writes: the size, the header and the
+/// body of every API in every version.
 pub(crate) fn smallest_frames(context: &mut Context) {
     let mut count = 0;
     for key in apis() {
