@@ -1,8 +1,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use klamm_net::{Connector, ServerAddress};
 use klamm_protocol::BrokerId;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::metadata::Cluster;
 use crate::pool::{Peer, Pool};
@@ -12,6 +15,10 @@ use crate::{ClientConfig, ClientError};
 /// How often the bootstrap list is gone through before a client that never was connected gives up,
 /// unless its time is over before. A person who mistyped an address should not wait for a minute.
 const BOOTSTRAP_PASSES: u32 = 3;
+
+/// How long a server is waited for before the next one is asked, too: one that hangs must not use up
+/// the time that others would answer in.
+const HEAD_START: Duration = Duration::from_secs(1);
 
 /// Which server a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,14 +65,9 @@ impl Client {
         let mut failures = HashMap::new();
         for _ in 0..BOOTSTRAP_PASSES {
             fastrand::shuffle(&mut servers);
-            for server in &servers {
-                if deadline.is_over() {
-                    break;
-                }
-                match client.learn_from(server, &deadline).await {
-                    Ok(_) => return Ok(client),
-                    Err(error) => failures.insert(server.clone(), error),
-                };
+            match client.learn_from_any(&servers, deadline).await {
+                Ok(_) => return Ok(client),
+                Err(failed) => failures.extend(failed),
             }
             if deadline.is_over() || !failures.values().any(ClientError::is_retriable) {
                 break;
@@ -160,17 +162,48 @@ impl Client {
                 return Ok(cluster.clone());
             }
         }
+        let learned = self.learn_from_any(&self.candidates(), *deadline).await;
+        learned.map_err(|failures| ClientError::NoServer {
+            failures: failures.into_iter().map(|(_, error)| error).collect(),
+        })
+    }
+
+    /// Asks servers for the cluster's nodes, each when those before it have failed or had their
+    /// head start. The first answer counts. At least one server is asked, so that there is
+    /// something to say when the time is over.
+    async fn learn_from_any(
+        &self,
+        servers: &[ServerAddress],
+        deadline: Deadline,
+    ) -> Result<Arc<Cluster>, Vec<(ServerAddress, ClientError)>> {
+        let mut servers = servers.iter();
+        let mut asked = JoinSet::new();
         let mut failures = Vec::new();
-        for server in self.candidates() {
-            if deadline.is_over() && !failures.is_empty() {
-                break;
+        loop {
+            let is_first = asked.is_empty() && failures.is_empty();
+            if (is_first || !deadline.is_over())
+                && let Some(server) = servers.next()
+            {
+                let (client, server) = (self.clone(), server.clone());
+                asked.spawn(async move {
+                    let learned = client.learn_from(&server, &deadline).await;
+                    (server, learned)
+                });
             }
-            match self.learn_from(&server, deadline).await {
-                Ok(cluster) => return Ok(cluster),
-                Err(error) => failures.push(error),
+            let is_last = servers.len() == 0 || deadline.is_over();
+            let ended = if is_last {
+                Ok(asked.join_next().await)
+            } else {
+                timeout(HEAD_START, asked.join_next()).await
+            };
+            match ended {
+                Ok(None) => return Err(failures),
+                Ok(Some(Ok((_, Ok(cluster))))) => return Ok(cluster),
+                Ok(Some(Ok((server, Err(error))))) => failures.push((server, error)),
+                // The head start is over; or a task panicked, which has said so itself.
+                Err(_) | Ok(Some(Err(_))) => {}
             }
         }
-        Err(ClientError::NoServer { failures })
     }
 
     async fn learn_from(

@@ -67,7 +67,7 @@ pub enum Cause {
         waiting_for: Option<ApiVersion>,
     },
     /// The connection broke.
-    #[error("the connection broke ({0})")]
+    #[error("the connection broke ({0}); check the network, and look at the server's log")]
     Io(Arc<io::Error>),
     /// The bytes are not frames, or a frame is too large.
     #[error(transparent)]
@@ -75,7 +75,7 @@ pub enum Cause {
     /// An answer belongs to another request than the one that is next.
     #[error(
         "the answer with correlation id {got} came where {expected} was due; \
-         this may not be a Kafka server, or a proxy mixes answers up"
+         this may not be a Kafka server, or a proxy mixes answers up: check the address"
     )]
     Correlation {
         /// The id of the request that is next.
@@ -84,13 +84,17 @@ pub enum Cause {
         got: i32,
     },
     /// An answer came that no request asked for.
-    #[error("the server sent {bytes} bytes that nobody asked for; it may not be a Kafka server")]
+    #[error(
+        "the server sent {bytes} bytes that nobody asked for; it may not be a Kafka server: check the address"
+    )]
     Unrequested {
         /// The frame's length.
         bytes: usize,
     },
     /// An answer cannot be read.
-    #[error("the answer to {api} cannot be read: it {error}; the server may not be a Kafka server")]
+    #[error(
+        "the answer to {api} cannot be read: it {error}; the server may not be a Kafka server: check the address"
+    )]
     Decode {
         /// What was asked.
         api: ApiVersion,
@@ -156,7 +160,8 @@ fn silence(api: ApiVersion) -> &'static str {
 
 fn closed(waiting_for: &Option<ApiVersion>) -> String {
     let Some(api) = *waiting_for else {
-        return String::new();
+        return "; check that this is a PLAINTEXT listener of Kafka, and look at the server's log"
+            .to_owned();
     };
     let step = if is_first(api) {
         "check that this is a PLAINTEXT listener of Kafka, and "

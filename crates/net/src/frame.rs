@@ -32,7 +32,9 @@ pub enum FrameError {
         looks_like: Option<OtherProtocol>,
     },
     /// The stream ended within a frame.
-    #[error("the server closed the connection in the middle of an answer")]
+    #[error(
+        "the server closed the connection in the middle of an answer; look at the server's log"
+    )]
     Truncated,
     /// The stream broke.
     #[error("the connection broke ({0})")]
@@ -86,11 +88,13 @@ fn length_text(length: i32, limit: usize, looks_like: Option<OtherProtocol>) -> 
     match looks_like {
         Some(other) => other.to_string(),
         None if length <= 0 => {
-            format!("the server sent a frame of length {length}; it may not be a Kafka server")
+            format!(
+                "the server sent a frame of length {length}; it may not be a Kafka server: check the address"
+            )
         }
         None => format!(
             "the server sent a frame of {length} bytes, over the limit of {limit}; \
-             it may not be a Kafka server"
+             it may not be a Kafka server: check the address"
         ),
     }
 }

@@ -104,25 +104,36 @@ async fn a_long_list_is_asked_for_in_parts() {
 
 #[tokio::test(start_paused = true)]
 async fn what_earlier_parts_elected_is_told_when_a_later_one_fails() {
+    let text = second_part_refused(ErrorCode::UNKNOWN_SERVER_ERROR).await;
+    expect!["broker-1:9092: ElectLeaders (43) was answered with UNKNOWN_SERVER_ERROR (-1); 5000 partitions were decided before"].assert_eq(&text);
+    let text = second_part_refused(ErrorCode::CLUSTER_AUTHORIZATION_FAILED).await;
+    expect!["broker-1:9092: not authorized: ElectLeaders (43) was answered with CLUSTER_AUTHORIZATION_FAILED (31); 5000 partitions were decided before"].assert_eq(&text);
+}
+
+/// What is said of an election in two parts whose second one is refused.
+async fn second_part_refused(code: ErrorCode) -> String {
     let cluster = Cluster::new(1);
-    cluster.broker(1).on(|_, request: ElectLeadersRequest| {
-        let named = asked(&request).unwrap();
-        let results = named
-            .iter()
-            .map(|p| (&*p.topic, p.partition.0, ErrorCode::NONE));
-        match named[0].partition.0 {
-            0 => Reply::Answer(elected(results)),
-            _ => Reply::Answer(refused(ErrorCode::UNKNOWN_SERVER_ERROR)),
-        }
-    });
+    cluster
+        .broker(1)
+        .on(move |_, request: ElectLeadersRequest| {
+            let named = asked(&request).unwrap();
+            let results = named
+                .iter()
+                .map(|p| (&*p.topic, p.partition.0, ErrorCode::NONE));
+            match named[0].partition.0 {
+                0 => Reply::Answer(elected(results)),
+                _ => Reply::Answer(refused(code)),
+            }
+        });
     let admin = cluster.admin().await;
     let named = (0..5_002).map(|index| partition("a", index)).collect();
     let options = ElectLeadersOptions::default();
     let scope = ElectionScope::Partitions(named);
     let result = admin.elect_leaders(ElectionType::Preferred, scope, options);
     let error = result.partitions().await.unwrap_err();
-    expect!["broker-1:9092: ElectLeaders (43) was answered with UNKNOWN_SERVER_ERROR (-1); 5000 partitions were decided before"].assert_eq(&error.to_string());
+    let text = error.to_string();
     assert!(matches!(error, ElectLeadersError::Call { decided, .. } if decided.len() == 5_000));
+    text
 }
 
 #[tokio::test(start_paused = true)]

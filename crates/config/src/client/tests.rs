@@ -68,6 +68,12 @@ fn a_long_request_timeout_lengthens_the_default_of_a_call() {
 }
 
 #[test]
+fn a_short_time_for_calls_is_not_measured_by_the_default_of_requests() {
+    let (settings, _) = read("default.api.timeout.ms=20000").expect("accepted");
+    assert_eq!(settings.default_api_timeout, Duration::from_secs(20));
+}
+
+#[test]
 fn wrong_values_are_all_named_with_file_and_line() {
     error(
         "request.timeout.ms=30s\n\nretries=-1\nretry.backoff.ms=2147483648",
@@ -77,7 +83,7 @@ fn wrong_values_are_all_named_with_file_and_line() {
             client.properties:4: retry.backoff.ms=2147483648: the value must be a whole number from 0 to 2147483647 (milliseconds)"#]],
     );
     error(
-        "default.api.timeout.ms=10000",
+        "default.api.timeout.ms=10000\nrequest.timeout.ms=10001",
         &expect![
             "client.properties:1: default.api.timeout.ms=10000: the value must be at least request.timeout.ms"
         ],

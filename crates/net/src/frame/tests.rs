@@ -89,16 +89,16 @@ async fn what_is_no_frame_is_named() {
         texts += &format!("{error}\n");
     }
     expect![[r#"
-        the server sent a frame of length 0; it may not be a Kafka server
-        the server sent a frame of length -1; it may not be a Kafka server
-        the server sent a frame of 2147483647 bytes, over the limit of 1000000; it may not be a Kafka server
-        the server sent a frame of 1000001 bytes, over the limit of 1000000; it may not be a Kafka server
+        the server sent a frame of length 0; it may not be a Kafka server: check the address
+        the server sent a frame of length -1; it may not be a Kafka server: check the address
+        the server sent a frame of 2147483647 bytes, over the limit of 1000000; it may not be a Kafka server: check the address
+        the server sent a frame of 1000001 bytes, over the limit of 1000000; it may not be a Kafka server: check the address
         this is an HTTP server, not a Kafka server; check the port
         this listener speaks TLS, which is not supported yet; use a PLAINTEXT listener's port
         this listener speaks TLS, which is not supported yet; use a PLAINTEXT listener's port
         this is an SSH server, not a Kafka server; check the port
-        the server closed the connection in the middle of an answer
-        the server closed the connection in the middle of an answer
+        the server closed the connection in the middle of an answer; look at the server's log
+        the server closed the connection in the middle of an answer; look at the server's log
     "#]].assert_eq(&texts);
 }
 

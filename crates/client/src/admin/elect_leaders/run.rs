@@ -47,9 +47,14 @@ impl Run {
         };
         match ended {
             Ok(()) => Ok(self.results),
-            Err(End::NotAuthorized { server, code }) => {
+            Err(End::NotAuthorized { server, code }) if self.results.is_empty() => {
                 Err(ElectLeadersError::NotAuthorized { server, code })
             }
+            // The permission was taken away between two requests: what the first elected stands.
+            Err(End::NotAuthorized { server, code }) => Err(ElectLeadersError::Call {
+                cause: ClientError::from_answer(ElectLeadersRequest::KEY, &server, code, None),
+                decided: self.results,
+            }),
             Err(End::TooManyPartitions { server }) => {
                 Err(ElectLeadersError::TooManyPartitions { server })
             }
