@@ -6,6 +6,7 @@ use klamm_config::{ClientSettings, Properties, Values, decode};
 
 use crate::args::ConnectionArgs;
 use crate::errors::Problem;
+use crate::input;
 use crate::output::Output;
 
 /// What Apache's tool waits where neither a flag nor the file says it.
@@ -111,7 +112,7 @@ pub(crate) fn client_problem(what: &str, error: &ClientError) -> Problem {
 
 fn read(path: &Path) -> Result<Properties, Problem> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = input::file(path).map_err(|error| {
         Problem::misuse(format!("{name} cannot be read"))
             .because(error.to_string())
             .next("check the path given with --command-config")

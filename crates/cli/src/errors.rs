@@ -1,6 +1,8 @@
 use std::fmt;
 
 use crate::exit::Exit;
+use crate::interrupt::Interrupted;
+use crate::table::printable;
 
 /// Why a command cannot go on, as a person sees it: what happened and where, why, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +32,10 @@ impl Problem {
         }
     }
 
-    /// A person pressed Ctrl-C.
-    pub(crate) fn interrupted(what: impl Into<String>) -> Self {
+    /// A person pressed Ctrl-C, or the command was told to end.
+    pub(crate) fn interrupted(by: Interrupted, what: impl Into<String>) -> Self {
         Self {
-            exit: Exit::Interrupted,
+            exit: Exit::Interrupted(by.0),
             ..Self::misuse(what)
         }
     }
@@ -56,21 +58,25 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.exit == Exit::Interrupted {
+        let word = if matches!(self.exit, Exit::Interrupted(_)) {
             "interrupted"
         } else {
             "error"
         };
-        write!(f, "{word}: {}", self.what)?;
+        write!(f, "{word}: {}", printable(&self.what))?;
         if let Some(cause) = &self.cause {
             let mut lines = cause.lines();
-            write!(f, "\n  cause: {}", lines.next().unwrap_or_default())?;
+            write!(
+                f,
+                "\n  cause: {}",
+                printable(lines.next().unwrap_or_default())
+            )?;
             for line in lines {
-                write!(f, "\n    {}", line.trim_start())?;
+                write!(f, "\n    {}", printable(line.trim_start()))?;
             }
         }
         if let Some(next) = &self.next {
-            write!(f, "\n  next step: {next}")?;
+            write!(f, "\n  next step: {}", printable(next))?;
         }
         Ok(())
     }

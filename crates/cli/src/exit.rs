@@ -9,8 +9,17 @@ pub(crate) enum Exit {
     Failed,
     /// The command line, or a file it names, makes no sense.
     Misuse,
-    /// Ctrl-C: 128 and the number of SIGINT, as shells say it.
-    Interrupted,
+    /// A signal: 128 and its number, as shells say it.
+    Interrupted(Signal),
+}
+
+/// What tells a command to end early, and lets it say what it has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Ctrl-C, SIGINT.
+    Interrupt,
+    /// SIGTERM, as service managers and container runtimes send it.
+    Terminate,
 }
 
 impl From<Exit> for ExitCode {
@@ -19,7 +28,8 @@ impl From<Exit> for ExitCode {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Misuse => 2,
-            Exit::Interrupted => 130,
+            Exit::Interrupted(Signal::Interrupt) => 130,
+            Exit::Interrupted(Signal::Terminate) => 143,
         })
     }
 }

@@ -2,51 +2,80 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-/// Ctrl-C, listened to from the first [`Interrupt::race`] on.
+use crate::exit::Signal;
+
+/// Ctrl-C and SIGTERM, listened to from the first [`Interrupt::race`] on.
+///
+/// SIGHUP keeps its meaning: under `nohup` it is ignored, and a handler would undo that.
 pub(crate) struct Interrupt {
     /// One future for the whole command, so that no signal between two waits is lost.
-    signal: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    signal: Pin<Box<dyn Future<Output = Signal>>>,
+    came: Option<Signal>,
 }
 
-/// A person pressed Ctrl-C.
+/// The command was told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Interrupted;
+pub(crate) struct Interrupted(pub(crate) Signal);
 
 impl Interrupt {
     pub(crate) fn new() -> Self {
         let signal = async {
-            if tokio::signal::ctrl_c().await.is_err() {
-                // Without a handler the signal ends the process, as for any program.
-                std::future::pending::<()>().await;
+            tokio::select! {
+                () = ctrl_c() => Signal::Interrupt,
+                () = terminate() => Signal::Terminate,
             }
         };
         Self {
-            signal: Some(Box::pin(signal)),
+            signal: Box::pin(signal),
+            came: None,
         }
     }
 
-    /// Waits for something, unless Ctrl-C comes first. Once it came, there is no more waiting.
+    /// Waits for something, unless a signal comes first. Once it came, there is no more waiting.
     pub(crate) async fn race<T>(
         &mut self,
         work: impl Future<Output = T>,
     ) -> Result<T, Interrupted> {
-        let Some(signal) = &mut self.signal else {
-            return Err(Interrupted);
-        };
+        if let Some(signal) = self.came {
+            return Err(Interrupted(signal));
+        }
         tokio::select! {
             biased;
-            () = signal => {}
-            done = work => return Ok(done),
+            signal = &mut self.signal => {
+                self.came = Some(signal);
+                Err(Interrupted(signal))
+            }
+            done = work => Ok(done),
         }
-        self.signal = None;
-        Err(Interrupted)
     }
+}
+
+// Without a handler a signal ends the process, as for any program.
+
+async fn ctrl_c() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(unix)]
+async fn terminate() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut signals) => drop(signals.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminate() {
+    std::future::pending().await
 }
 
 impl fmt::Debug for Interrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Interrupt")
-            .field("came", &self.signal.is_none())
+            .field("came", &self.came)
             .finish()
     }
 }

@@ -9,6 +9,7 @@ mod elect;
 mod errors;
 mod exit;
 mod explain;
+mod input;
 mod interrupt;
 mod leaders;
 mod metadata;

@@ -3,7 +3,7 @@ use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width};
 
 use crate::errors::Problem;
-use crate::table::{Look, Style, reflowed};
+use crate::table::{Look, Style, printable, reflowed};
 
 /// Where a command's text goes: results to standard output, talk to standard error. The only module that prints.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Output {
 
     /// As [`Output::talk`], for what a person should not overlook.
     pub(crate) fn warn(&self, text: &str) {
-        self.prose(&format!("warning: {text}"), Style::Warn);
+        self.prose(&format!("warning: {}", printable(text)), Style::Warn);
     }
 
     /// Says why a command cannot go on.

@@ -20,25 +20,52 @@ impl FromStr for TopicArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let legal = |c: char| c.is_ascii_alphanumeric() || "._-*?".contains(c);
-        if text.is_empty() {
-            return Err("a topic's name is not empty".to_owned());
-        }
-        if text.len() > MAX_NAME {
-            return Err(format!("a topic's name has at most {MAX_NAME} characters"));
-        }
-        if let Some(odd) = text.chars().find(|&c| !legal(c)) {
-            return Err(format!(
-                "'{odd}' is in no topic's name; a pattern is made of names, * (any characters) and ? (one), \
-                 not a regular expression"
-            ));
-        }
+        check(text, "._-*?").map_err(|problem| match problem {
+            NoName::Odd(_) => format!(
+                "{problem}; a pattern is made of names, * (any characters) and ? (one), not a regular expression"
+            ),
+            _ => problem.to_string(),
+        })?;
         let text = text.to_owned();
         Ok(if text.contains(['*', '?']) {
             Self::Glob(text)
         } else {
             Self::Name(text)
         })
+    }
+}
+
+/// Why a text is no topic's name on any cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoName {
+    Empty,
+    TooLong,
+    /// It has this character.
+    Odd(char),
+}
+
+impl fmt::Display for NoName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("a topic's name is not empty"),
+            Self::TooLong => write!(f, "a topic's name has at most {MAX_NAME} characters"),
+            Self::Odd(odd) => write!(f, "'{}' is in no topic's name", odd.escape_debug()),
+        }
+    }
+}
+
+/// Whether a cluster can have a topic of this name.
+pub(crate) fn check_name(text: &str) -> Result<(), NoName> {
+    check(text, "._-")
+}
+
+fn check(text: &str, marks: &str) -> Result<(), NoName> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
+    match text.chars().find(|&c| !legal(c)) {
+        _ if text.is_empty() => Err(NoName::Empty),
+        _ if text.len() > MAX_NAME => Err(NoName::TooLong),
+        Some(odd) => Err(NoName::Odd(odd)),
+        None => Ok(()),
     }
 }
 

@@ -1,3 +1,21 @@
+use std::borrow::Cow;
+
+/// A text without characters that command terminals or end lines: those stand as their escapes. Names and messages
+/// come from servers and files, which may hold anything.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|c| {
+        if c.is_control() {
+            c.escape_default().to_string()
+        } else {
+            c.to_string()
+        }
+    });
+    Cow::Owned(escaped.collect())
+}
+
 /// How a cell looks on a terminal with colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {
@@ -59,7 +77,7 @@ pub(crate) struct Cell {
 impl Cell {
     pub(crate) fn new(text: impl ToString, style: Style) -> Self {
         Self {
-            text: text.to_string(),
+            text: printable(&text.to_string()).into_owned(),
             style,
         }
     }
@@ -209,6 +227,14 @@ pub(crate) fn wrapped(text: &str, indent: &str, width: Option<usize>) -> String 
     out
 }
 
+/// The last line of a result: broken like prose on terminals, and in one style.
+pub(crate) fn closing(text: &str, style: Style, look: Look) -> String {
+    let text = look
+        .width
+        .map_or(text.to_owned(), |width| reflowed(text, width));
+    format!("{}\n", style.paint(&text, look))
+}
+
 /// Breaks the lines of a text that are too long for a terminal; what follows is indented like the line, and two more.
 pub(crate) fn reflowed(text: &str, width: usize) -> String {
     let mut out = String::new();
@@ -317,6 +343,15 @@ mod tests {
             end"#]]
         .assert_eq(&reflowed(text, 22));
         assert_eq!(reflowed(text, 80), text);
+    }
+
+    #[test]
+    fn nothing_commands_a_terminal() {
+        assert_eq!(printable("\x1b[2J a\nb\u{9b}"), r"\u{1b}[2J a\nb\u{9b}");
+        let mut table = Table::new(&[("PARTITION", Align::Text)]);
+        table.row(vec!["\x1b]0;x\x07\r\n".into()]);
+        let text = table.render(Look::default());
+        assert_eq!(text, "PARTITION\n\\u{1b}]0;x\\u{7}\\r\\n\n");
     }
 
     #[test]

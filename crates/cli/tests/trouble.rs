@@ -10,7 +10,7 @@ use klamm_protocol::{ErrorCode, Request, VersionRange};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 
-use crate::support::{FakeCluster, OFFERS, file, finish, interrupt, klamm, part, start};
+use crate::support::{FakeCluster, OFFERS, file, finish, interrupt, klamm, part, signal, start};
 
 const PREFERRED: &str = "--election-type preferred --all-topic-partitions";
 
@@ -99,7 +99,7 @@ async fn the_server_answers_garbage() {
     expect![[r#"
         --- stderr
         error: the cluster could not be reached
-          cause: 127.0.0.1:PORT: the answer with correlation id 16909060 came where 0 was due; this may not be a Kafka server, or a proxy mixes answers up
+          cause: 127.0.0.1:PORT: the answer with correlation id 16909060 came where 0 was due; this may not be a Kafka server, or a proxy mixes answers up: check the address
         --- exit 1
     "#]].assert_eq(&klamm(&line).await.shown(port));
 }
@@ -277,6 +277,94 @@ async fn ctrl_c_between_waves_says_what_was_done() {
         preferred election: 1 elected, 0 not needed, 2 failed (of these 2 not asked for); interrupted before the end
         --- exit 130
     "#]].assert_eq(&finished.shown(cluster.port()));
+}
+
+#[tokio::test]
+async fn being_terminated_says_what_was_done_as_well() {
+    let cluster = cluster().await;
+    let pace = "--batch-size 1 --pause 1h --output json";
+    let mut child = start(&format!("elect {} {PREFERRED} {pace}", cluster.flag()));
+    let mut talk = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let said = talk.next_line().await.expect("readable");
+    assert_eq!(said.as_deref(), Some("wave 1 of 3: 1 partition, 0 failed"));
+    signal(&child, "-TERM").await;
+    let finished = finish(child).await;
+    assert_eq!(finished.code, Some(143), "{finished}");
+    let counts = r#""interrupted":true,"counts":{"elected":1,"not_needed":0,"failed":2}"#;
+    assert!(finished.stdout.contains(counts), "{finished}");
+}
+
+#[tokio::test]
+async fn a_part_that_is_refused_after_others_fails_the_command_and_is_named() {
+    let many = vec![part(2, &[1, 2], &[2, 1]); 5_002];
+    let cluster = FakeCluster::start(&[1, 2], &[("a", many)]).await;
+    cluster.server.on(|_, request: ElectLeadersRequest| {
+        let named: Vec<i32> = match &request.topic_partitions {
+            Some(topics) => topics[0].partitions.iter().copied().collect(),
+            None => Vec::new(),
+        };
+        if named.len() < 5_000 {
+            let error_code = ErrorCode::POLICY_VIOLATION.0;
+            return Reply::Answer(ElectLeadersResponse {
+                error_code,
+                ..Default::default()
+            });
+        }
+        let results = named.into_iter().map(|partition_id| PartitionResult {
+            partition_id,
+            ..Default::default()
+        });
+        Reply::Answer(ElectLeadersResponse {
+            replica_election_results: vec![ReplicaElectionResult {
+                topic: "a".into(),
+                partition_result: results.collect(),
+                ..Default::default()
+            }],
+            ..Default::default()
+        })
+    });
+    let line = format!("elect {} {PREFERRED} --output json", cluster.flag());
+    let finished = klamm(&line).await;
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    let counts = r#""counts":{"elected":5000,"not_needed":0,"failed":2}"#;
+    assert!(finished.stdout.contains(counts), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("NOT_ASKED: 2 partitions"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("the election ended early"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[tokio::test]
+async fn what_servers_say_commands_no_terminal() {
+    let cluster = cluster().await;
+    cluster.server.on(|_, _: ElectLeadersRequest| {
+        Reply::Answer(ElectLeadersResponse {
+            replica_election_results: vec![ReplicaElectionResult {
+                topic: "a\r\x1b[2J".into(),
+                partition_result: vec![PartitionResult {
+                    error_code: 42,
+                    error_message: Some("\x1b]0;pwned\x07".into()),
+                    ..Default::default()
+                }],
+                ..Default::default()
+            }],
+            ..Default::default()
+        })
+    });
+    for format in ["table", "plain", "json"] {
+        let line = format!("elect {} {PREFERRED} --output {format}", cluster.flag());
+        let finished = klamm(&line).await;
+        let both = format!("{}{}", finished.stdout, finished.stderr);
+        let odd = both.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(odd, None, "{format}: {finished}");
+        assert!(both.contains("]0;pwned"), "{format}: {finished}");
+    }
 }
 
 #[tokio::test]

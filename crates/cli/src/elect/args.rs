@@ -36,7 +36,8 @@ Exit status:
   0    everything was elected, or needed no election
   1    a partition failed, the cluster could not be asked, or the answer was no
   2    misuse: flags that do not go together, a file that cannot be read
-  130  interrupted; what was done until then is reported
+  130  interrupted with Ctrl-C; what was done until then is reported
+  143  the same with SIGTERM
 
 Formats of --output json and plain: docs/elect.md")]
 pub(crate) struct ElectArgs {

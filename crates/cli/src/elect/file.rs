@@ -7,6 +7,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::errors::Problem;
+use crate::patterns::check_name;
 use klamm_client::TopicPartition;
 
 /// The form of the file; what else is in it has no meaning.
@@ -62,9 +63,15 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<TopicPartition>, Probl
     })?;
     let mut counts: BTreeMap<TopicPartition, usize> = BTreeMap::new();
     for Object(Entry { topic, partition }) in document.partitions {
-        if topic.is_empty() || partition < 0 {
+        let cause = match check_name(&topic) {
+            Err(problem) => Some(problem.to_string()),
+            Ok(()) => (partition < 0).then(|| "partitions count from 0".to_owned()),
+        };
+        if let Some(cause) = cause {
             let what = format!("{name}: topic \"{topic}\", partition {partition} cannot exist");
-            return Err(Problem::misuse(what).next("topics have a name, partitions count from 0"));
+            return Err(Problem::misuse(what)
+                .because(cause)
+                .next("correct the list; nothing was elected"));
         }
         *counts
             .entry(TopicPartition::new(topic, partition))
@@ -213,14 +220,34 @@ mod tests {
             r#"{"partitions": [{"topic": "", "partition": 0}]}"#,
             &expect![[r#"
                 error: list.json: topic "", partition 0 cannot exist
-                  next step: topics have a name, partitions count from 0"#]],
+                  cause: a topic's name is not empty
+                  next step: correct the list; nothing was elected"#]],
         );
         check(
             r#"{"partitions": [{"topic": "a", "partition": -1}]}"#,
             &expect![[r#"
                 error: list.json: topic "a", partition -1 cannot exist
-                  next step: topics have a name, partitions count from 0"#]],
+                  cause: partitions count from 0
+                  next step: correct the list; nothing was elected"#]],
         );
+    }
+
+    #[test]
+    fn names_that_no_topic_can_have_are_refused() {
+        for (topic, cause) in [
+            ("a b", "' ' is in no topic's name"),
+            (r"a\u001b[2J", r"'\u{1b}' is in no topic's name"),
+            ("a*", "'*' is in no topic's name"),
+            (
+                &"a".repeat(250),
+                "a topic's name has at most 249 characters",
+            ),
+        ] {
+            let text = format!(r#"{{"partitions": [{{"topic": "{topic}", "partition": 0}}]}}"#);
+            let problem = parse("list.json", &text).expect_err("refused").to_string();
+            assert!(problem.contains(cause), "{problem}");
+            assert!(!problem.contains('\x1b'), "{problem}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::args::Format;
-use crate::table::{Align, Cell, Look, Style, Table, plural, wrapped};
+use crate::table::{Align, Cell, Look, Style, Table, closing, plural, printable, wrapped};
 
 use super::advice::advice;
 use super::outcome::{Failure, NOT_ASKED, OUTCOME_UNKNOWN, Outcome};
@@ -176,14 +176,15 @@ fn group(rows: &[(&Row, &Failure)], look: Look) -> String {
             .as_ref()
             .or(said)
             .map(|detail| format!(": {detail}"));
-        let _ = writeln!(out, "  {}{}", row.partition, detail.unwrap_or_default());
+        let line = format!("{}{}", row.partition, detail.unwrap_or_default());
+        let _ = writeln!(out, "  {}", printable(&line));
     }
     if rows.len() > MAX_NAMED {
         let _ = writeln!(out, "  and {} more", rows.len() - MAX_NAMED);
     }
     if let Some(message) = failure.message.as_ref().filter(|_| alike) {
         out.push_str(&wrapped(
-            &format!("The cluster says: {message}"),
+            &format!("The cluster says: {}", printable(message)),
             "  ",
             look.width,
         ));
@@ -254,21 +255,22 @@ pub(crate) fn summary(report: &Report, look: Look) -> String {
     } else {
         Style::Bold
     };
-    format!("{}\n", style.paint(&text, look))
+    closing(&text, style, look)
 }
 
 fn plain(row: &Row) -> String {
     let (code, name) = code_and_name(&row.outcome);
-    format!(
+    let line = format!(
         "topic={} partition={} result={} error_code={} error_name={name} leader_before={} \
-         leader_after={}\n",
+         leader_after={}",
         row.partition.topic,
         row.partition.partition,
         row.outcome.name(),
         code.map_or("-".to_owned(), |code| code.to_string()),
         row.before.word(),
         row.after.word(),
-    )
+    );
+    format!("{}\n", printable(&line))
 }
 
 fn code_and_name(outcome: &Outcome) -> (Option<i16>, &str) {

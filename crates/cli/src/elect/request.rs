@@ -139,15 +139,8 @@ fn topics(topics: &[TopicArg], partition: Option<&PartitionSet>) -> Result<Scope
     match (names.as_deref(), partition) {
         (Some([name]), None) => Err(Problem::misuse(format!("--topic {name} needs --partition"))
             .next("say which partition, such as --partition 0, or --partition all")),
-        (Some(names), Some(PartitionSet::Numbers(numbers))) => {
-            let mut listed: Vec<_> = names
-                .iter()
-                .flat_map(|name| {
-                    numbers
-                        .iter()
-                        .map(|&number| TopicPartition::new(*name, number))
-                })
-                .collect();
+        (Some(names), Some(set @ PartitionSet::Numbers(_))) => {
+            let mut listed: Vec<_> = set.of(names).collect();
             listed.sort();
             listed.dedup();
             Ok(Scope::Listed(listed))
@@ -160,13 +153,18 @@ fn topics(topics: &[TopicArg], partition: Option<&PartitionSet>) -> Result<Scope
 }
 
 impl Selection {
-    /// The partitions of a cluster that are meant.
+    /// The partitions of a cluster that are meant. Numbers of a topic by name are meant also where it has no such
+    /// partition: the cluster then says so. A pattern only finds what there is.
     pub(crate) fn select(&self, cluster: &Cluster) -> Vec<TopicPartition> {
         let meant = |tp: &&TopicPartition| {
-            self.topics.iter().any(|topic| topic.matches(&tp.topic))
-                && self.partitions.contains(tp.partition.0)
+            self.names(&tp.topic) && self.partitions.contains(tp.partition.0)
         };
-        cluster.partitions.keys().filter(meant).cloned().collect()
+        let found = cluster.partitions.keys().filter(meant).cloned();
+        let names: Vec<_> = self.topics.iter().filter_map(TopicArg::name).collect();
+        let mut selected: Vec<_> = found.chain(self.partitions.of(&names)).collect();
+        selected.sort();
+        selected.dedup();
+        selected
     }
 
     /// Whether a topic is one of those meant.
@@ -195,6 +193,19 @@ pub(crate) enum PartitionSet {
 const MAX_NUMBERS: usize = 100_000;
 
 impl PartitionSet {
+    /// The numbers that are given, for each of these topics.
+    fn of<'a>(&'a self, topics: &'a [&str]) -> impl Iterator<Item = TopicPartition> + 'a {
+        let numbers = match self {
+            Self::All => &[],
+            Self::Numbers(numbers) => numbers.as_slice(),
+        };
+        let each = move |topic: &'a &str| {
+            let numbers = numbers.iter();
+            numbers.map(move |&number| TopicPartition::new(*topic, number))
+        };
+        topics.iter().flat_map(each)
+    }
+
     fn contains(&self, partition: i32) -> bool {
         match self {
             Self::All => true,

@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +13,8 @@ use crate::cluster::Cluster;
 use crate::connect::{Target, client_problem};
 use crate::errors::Problem;
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::input;
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::metadata::{Elr, cluster};
 use crate::output::{Output, WriteError};
 
@@ -22,7 +22,7 @@ use super::advice::advice_for_code;
 use super::args::{ElectArgs, ElectionType};
 use super::file;
 use super::outcome::{Failure, Outcome};
-use super::plan::{Plan, candidates};
+use super::plan::Plan;
 use super::progress::Progress;
 use super::render;
 use super::report::{Report, dry_run, report};
@@ -51,15 +51,11 @@ pub(crate) fn run(args: &ElectArgs, out: &Output) -> Result<Exit, Problem> {
 }
 
 fn read_list(path: Option<&Path>) -> Result<Vec<TopicPartition>, Problem> {
-    let (name, text) = match path {
-        Some(path) => (path.display().to_string(), std::fs::read_to_string(path)),
-        None => {
-            let mut text = String::new();
-            let read = std::io::stdin().read_to_string(&mut text);
-            ("standard input".to_owned(), read.map(|_| text))
-        }
+    let (name, bytes) = match path {
+        Some(path) => (path.display().to_string(), input::file(path)),
+        None => ("standard input".to_owned(), input::standard()),
     };
-    let text = text.map_err(|error| {
+    let text = bytes.and_then(input::text).map_err(|error| {
         Problem::misuse(format!("{name} cannot be read"))
             .because(error.to_string())
             .next("check what is given with --path-to-json-file")
@@ -90,7 +86,7 @@ async fn elect(
     out: &Output,
 ) -> Result<Exit, Problem> {
     let mut interrupt = Interrupt::new();
-    let interrupted = |_| Problem::interrupted("nothing was elected");
+    let interrupted = |by| Problem::interrupted(by, "nothing was elected");
     let admin = interrupt
         .race(target.connect())
         .await
@@ -127,15 +123,18 @@ async fn elect(
         timeout: target.timeout(),
         results: BTreeMap::new(),
         problem: None,
-        interrupted: false,
+        interrupted: None,
     };
-    election
-        .carry_out(&plan, before.as_ref(), &mut interrupt)
-        .await;
-    election.leave_no_gaps(&plan);
+    let planned = match &before {
+        Some(before) => plan.partitions_or_candidates(request.election, before),
+        None => plan.waves.concat(),
+    };
+    election.carry_out(&plan, &planned, &mut interrupt).await;
+    election.leave_no_gaps(&planned);
     if election.results.is_empty() {
-        if election.interrupted {
+        if let Some(by) = election.interrupted {
             return Err(Problem::interrupted(
+                by,
                 "the election was asked for, and its answer did not come: leaders may have changed",
             ));
         }
@@ -152,18 +151,17 @@ async fn elect(
         election.results,
         before.as_ref(),
         after.as_ref(),
-        election.interrupted,
+        election.interrupted.is_some(),
     );
-    show(&report, format, out)?;
-    if let Some(problem) = election.problem {
-        out.problem(&problem);
+    let shown = show(&report, format, out);
+    if let Some(problem) = &election.problem {
+        out.problem(problem);
     }
-    Ok(if report.interrupted {
-        Exit::Interrupted
-    } else if report.counts().failed > 0 {
-        Exit::Failed
-    } else {
-        Exit::Done
+    shown?;
+    Ok(match election.interrupted {
+        Some(Interrupted(signal)) => Exit::Interrupted(signal),
+        None if election.problem.is_some() || report.counts().failed > 0 => Exit::Failed,
+        None => Exit::Done,
     })
 }
 
@@ -187,11 +185,12 @@ async fn look(admin: &Admin, scope: &Scope) -> Result<Cluster, ClientError> {
 
 /// Results to standard output. Where those are for machines, what people should know goes to standard error.
 fn show(report: &Report, format: Format, out: &Output) -> Result<(), Problem> {
-    match out.results(&render::results(report, format, out.look())) {
-        Ok(()) | Err(WriteError::Closed) => {}
-        Err(WriteError::Problem(problem)) => return Err(problem),
-    }
-    if format != Format::Table {
+    let shown = match out.results(&render::results(report, format, out.look())) {
+        Ok(()) | Err(WriteError::Closed) => Ok(()),
+        Err(WriteError::Problem(problem)) => Err(problem),
+    };
+    // What was done must not be lost with results that cannot be written.
+    if format != Format::Table || shown.is_err() {
         let look = out.talk_look();
         let advice = render::failures(report, look);
         out.talk(format!("{advice}{}", render::summary(report, look)).trim_end());
@@ -199,7 +198,7 @@ fn show(report: &Report, format: Format, out: &Output) -> Result<(), Problem> {
     if report.brokers.is_none() && format == Format::Table {
         out.talk("Controllers serve no metadata: leaders before and after are not known.");
     }
-    Ok(())
+    shown
 }
 
 /// An election under way.
@@ -212,20 +211,19 @@ struct Election<'a> {
     results: BTreeMap<TopicPartition, Outcome>,
     /// What ended it early.
     problem: Option<Problem>,
-    interrupted: bool,
+    interrupted: Option<Interrupted>,
 }
 
 impl Election<'_> {
+    /// `planned` are all partitions that the plan is about, as far as they are known.
     async fn carry_out(
         &mut self,
         plan: &Plan,
-        before: Option<&Cluster>,
+        planned: &[TopicPartition],
         interrupt: &mut Interrupt,
     ) {
         if plan.is_all && plan.waves.is_empty() {
-            let asked = before.map(|before| candidates(self.request.election, before));
-            self.wave(ElectionScope::All, &asked.unwrap_or_default(), interrupt)
-                .await;
+            self.wave(ElectionScope::All, planned, interrupt).await;
             return;
         }
         let pause = self
@@ -236,15 +234,15 @@ impl Election<'_> {
         for (index, wave) in plan.waves.iter().enumerate() {
             if index > 0 {
                 progress.pauses(index, pause);
-                if interrupt.race(sleep(pause)).await.is_err() {
-                    self.interrupted = true;
+                if let Err(interrupted) = interrupt.race(sleep(pause)).await {
+                    self.interrupted = Some(interrupted);
                     break;
                 }
             }
             progress.begins(index + 1);
             self.wave(ElectionScope::Partitions(wave.clone()), wave, interrupt)
                 .await;
-            if self.interrupted || self.problem.is_some() {
+            if self.interrupted.is_some() || self.problem.is_some() {
                 break;
             }
             let failed = |tp: &&TopicPartition| {
@@ -278,7 +276,7 @@ impl Election<'_> {
                 self.call_failed(&cause, asked);
             }
             Ok(Err(error)) => {
-                let problem = Problem::failure("no leader was elected").because(error.to_string());
+                let problem = Problem::failure(self.ended_early()).because(error.to_string());
                 self.problem = Some(match error {
                     ElectLeadersError::NotAuthorized { code, .. } => {
                         problem.next(advice_for_code(code.0))
@@ -286,8 +284,8 @@ impl Election<'_> {
                     _ => problem,
                 });
             }
-            Err(_) => {
-                self.interrupted = true;
+            Err(interrupted) => {
+                self.interrupted = Some(interrupted);
                 self.rest(asked, &Failure::unknown());
             }
         }
@@ -314,8 +312,7 @@ impl Election<'_> {
         };
         let what = match &failure {
             Some(_) => "the election was not answered in full",
-            None if self.results.is_empty() => "no leader was elected",
-            None => "the election ended early",
+            None => self.ended_early(),
         };
         let problem = client_problem(what, cause);
         self.problem = Some(match cause {
@@ -330,6 +327,14 @@ impl Election<'_> {
         }
     }
 
+    fn ended_early(&self) -> &'static str {
+        if self.results.is_empty() {
+            "no leader was elected"
+        } else {
+            "the election ended early"
+        }
+    }
+
     /// Gives a failure to the partitions of a wave that have no result.
     fn rest(&mut self, asked: &[TopicPartition], failure: &Failure) {
         for tp in asked {
@@ -340,17 +345,15 @@ impl Election<'_> {
     }
 
     /// Names what was planned and never asked for, where anything was.
-    fn leave_no_gaps(&mut self, plan: &Plan) {
-        if !self.results.is_empty() && (self.interrupted || self.problem.is_some()) {
-            for wave in &plan.waves {
-                self.rest(wave, &Failure::not_asked());
-            }
+    fn leave_no_gaps(&mut self, planned: &[TopicPartition]) {
+        if !self.results.is_empty() && (self.interrupted.is_some() || self.problem.is_some()) {
+            self.rest(planned, &Failure::not_asked());
         }
     }
 
     /// Who leads afterwards, once brokers know of the elections, or as far as they do when the time is over.
     async fn look_after(&self, before: &Cluster, interrupt: &mut Interrupt) -> Option<Cluster> {
-        if self.interrupted {
+        if self.interrupted.is_some() {
             let look = timeout(LAST_LOOK, look(self.admin, &self.request.scope));
             return look.await.ok().and_then(Result::ok);
         }

@@ -30,6 +30,7 @@ Exit status:
   1    the cluster could not be asked
   2    misuse
   130  interrupted before anything could be shown
+  143  ended with SIGTERM
 
 Formats of --output json and plain: docs/leaders.md")]
 pub(crate) struct LeadersArgs {

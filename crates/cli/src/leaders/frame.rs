@@ -1,7 +1,7 @@
 use crate::args::Format;
 use crate::errors::Problem;
 use crate::output::{Output, WriteError};
-use crate::table::Style;
+use crate::table::{Style, reflowed};
 
 /// What `--watch` shows: on a terminal in place of what was there, elsewhere after it.
 pub(crate) struct Frame<'a> {
@@ -38,11 +38,11 @@ impl<'a> Frame<'a> {
 
     /// The cluster could not be asked: the last result stays, under the reason.
     pub(crate) fn trouble(&mut self, caption: &str, problem: &Problem) -> Result<(), WriteError> {
-        if self.out.size().is_none() {
+        let Some((width, _)) = self.out.size() else {
             self.out.problem(problem);
             return Ok(());
-        }
-        let problem = Style::Bad.paint(&problem.to_string(), self.out.look());
+        };
+        let problem = Style::Bad.paint(&reflowed(&problem.to_string(), width), self.out.look());
         let text = self.last.clone();
         self.draw(&format!("{caption}\n{problem}\nAs it was before:"), &text)
     }

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::args::Format;
 use crate::cluster::Partition;
-use crate::table::{Align, Cell, Look, Style, Table, plural};
+use crate::table::{Align, Cell, Look, Style, Table, closing, plural, printable};
 use klamm_client::TopicPartition;
 
 use super::snapshot::{BrokerRow, Snapshot, Totals};
@@ -115,16 +115,12 @@ fn totals(totals: &Totals, look: Look) -> String {
         "{partitions} of {topics}: {not_preferred} off their preferred leader, {leaderless} leaderless, \
          {under_replicated} under-replicated"
     );
-    format!(
-        "{}
-",
-        Style::Bold.paint(&text, look)
-    )
+    closing(&text, Style::Bold, look)
 }
 
 fn plain_broker(row: &BrokerRow) -> String {
-    format!(
-        "broker={} state={} address={} rack={} leads={} preferred={} difference={} out_of_sync={}\n",
+    let line = format!(
+        "broker={} state={} address={} rack={} leads={} preferred={} difference={} out_of_sync={}",
         row.broker,
         if row.up { "up" } else { "down" },
         row.address.as_deref().unwrap_or("-"),
@@ -133,12 +129,13 @@ fn plain_broker(row: &BrokerRow) -> String {
         row.preferred,
         row.difference,
         row.out_of_sync,
-    )
+    );
+    format!("{}\n", printable(&line))
 }
 
 fn plain_partition(tp: &TopicPartition, partition: &Partition) -> String {
-    format!(
-        "topic={} partition={} leader={} preferred={} replicas={} isr={} elr={}\n",
+    let line = format!(
+        "topic={} partition={} leader={} preferred={} replicas={} isr={} elr={}",
         tp.topic,
         tp.partition,
         id_or_none(partition.leader),
@@ -146,7 +143,8 @@ fn plain_partition(tp: &TopicPartition, partition: &Partition) -> String {
         ids(&partition.replicas),
         ids(&partition.isr),
         partition.elr.as_deref().map_or("-".to_owned(), ids),
-    )
+    );
+    format!("{}\n", printable(&line))
 }
 
 fn id_or_none(id: Option<i32>) -> String {

@@ -8,8 +8,8 @@ use crate::args::Format;
 use crate::connect::{Target, client_problem};
 use crate::duration::Shown;
 use crate::errors::Problem;
-use crate::exit::Exit;
-use crate::interrupt::Interrupt;
+use crate::exit::{Exit, Signal};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::metadata::{Elr, cluster};
 use crate::output::{Output, WriteError};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &LeadersArgs, out: &Output) -> Result<Exit, Problem> {
 
 async fn leaders(args: &LeadersArgs, target: &Target, out: &Output) -> Result<Exit, Problem> {
     let mut interrupt = Interrupt::new();
-    let interrupted = |_| Problem::interrupted("nothing was shown");
+    let interrupted = |by| Problem::interrupted(by, "nothing was shown");
     let admin = interrupt
         .race(target.connect())
         .await
@@ -53,7 +53,9 @@ async fn leaders(args: &LeadersArgs, target: &Target, out: &Output) -> Result<Ex
             Err(WriteError::Problem(problem)) => Err(problem),
         },
         Some(interval) => match view.watch(first, interval, &mut interrupt).await {
-            Ok(()) | Err(WriteError::Closed) => Ok(Exit::Done),
+            // Ctrl-C is how this is meant to end.
+            Ok(Interrupted(Signal::Interrupt)) | Err(WriteError::Closed) => Ok(Exit::Done),
+            Ok(Interrupted(signal)) => Ok(Exit::Interrupted(signal)),
             Err(WriteError::Problem(problem)) => Err(problem),
         },
     }
@@ -107,13 +109,13 @@ impl View<'_> {
         ))
     }
 
-    /// Shows it again and again until Ctrl-C, which is how this is meant to end.
+    /// Shows it again and again until it is told to end.
     async fn watch(
         &self,
         first: String,
         interval: Duration,
         interrupt: &mut Interrupt,
-    ) -> Result<(), WriteError> {
+    ) -> Result<Interrupted, WriteError> {
         let mut frame = Frame::new(self.out, self.format);
         let caption = format!("klamm leaders, every {}; Ctrl-C ends it", Shown(interval));
         let mut text = Ok(first);
@@ -128,9 +130,11 @@ impl View<'_> {
             };
             match interrupt.race(next).await {
                 Ok(next) => text = next,
-                Err(_) => break,
+                Err(interrupted) => {
+                    frame.end()?;
+                    return Ok(interrupted);
+                }
             }
         }
-        frame.end()
     }
 }

@@ -72,8 +72,13 @@ pub(crate) async fn finish(child: Child) -> Finished {
 
 /// What Ctrl-C does.
 pub(crate) async fn interrupt(child: &Child) {
+    signal(child, "-INT").await;
+}
+
+/// Sends a signal, named as `kill` names it.
+pub(crate) async fn signal(child: &Child, name: &str) {
     let id = child.id().expect("it runs").to_string();
-    let status = Command::new("kill").args(["-INT", &id]).status().await;
+    let status = Command::new("kill").args([name, &id]).status().await;
     assert!(status.expect("kill works").success());
 }
 

@@ -203,7 +203,8 @@ fn narrow_terminals_with_colours() {
               command again: what is already elected is not elected
               twice.
 
-            ^[31mpreferred election: 1 elected, 1 not needed, 5 failed (of these 1 not asked for, 1 unknown)^[0m
+            ^[31mpreferred election: 1 elected, 1 not needed, 5 failed (of
+              these 1 not asked for, 1 unknown)^[0m
         "#]],
     );
 }
