@@ -9,3 +9,11 @@ pub use hex::{hex, unhex};
 pub use java::Java;
 pub use peer::{Peer, PeerError};
 pub use serde_json::{Value, json};
+
+/// Reads JSON text.
+///
+/// # Panics
+/// If it is none.
+pub fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{text:?} is no JSON: {e}"))
+}

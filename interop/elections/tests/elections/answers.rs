@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
 
 use crate::Context;
-use crate::seen::unbalance;
-use crate::wire::{PREFERRED, UNCLEAN, Wire, elect, same, show};
+use crate::seen::{self, unbalance};
+use crate::wire::{PREFERRED, UNCLEAN, Wire, elect, same, show, show_sorted};
 
 /// Compares what broker 1 answers with version 0's answer and with the one that versions 1 and 2 share.
 /// `prepare` runs before each.
@@ -29,13 +29,27 @@ fn check(
 
 fn answer(context: &Context, version: i16, request: &ElectLeadersRequest) -> String {
     let mut wire = Wire::connect(&context.cluster().broker(1));
-    show(version, &wire.call(version, request))
+    let answer = wire.call(version, request);
+    match request.topic_partitions {
+        Some(_) => show(version, &answer),
+        None => show_sorted(version, &answer),
+    }
+}
+
+/// All brokers up, and two topics: `settled`, which no test changes, and `moved`.
+fn with_topics(context: &Context) {
+    let cluster = context.with_down(&[]);
+    context.topic("settled", &[&[1, 2], &[2, 3]]);
+    context.topic("moved", &[&[1, 2]]);
+    for topic in ["settled", "moved"] {
+        seen::leaders(cluster, &[1, 2, 3], topic, "led", |partitions| {
+            partitions.iter().all(|p| p.leader > 0)
+        });
+    }
 }
 
 pub(crate) fn already_preferred(context: &mut Context) {
-    context
-        .cluster()
-        .create_topic("settled", &[&[1, 2], &[2, 3]], &[]);
+    with_topics(context);
     check(
         context,
         &elect(PREFERRED, Some(&[("settled", &[0, 1])])),
@@ -54,7 +68,7 @@ pub(crate) fn already_preferred(context: &mut Context) {
 }
 
 pub(crate) fn off_the_preferred_leader(context: &mut Context) {
-    context.cluster().create_topic("moved", &[&[1, 2]], &[]);
+    with_topics(context);
     check(
         context,
         &elect(PREFERRED, Some(&[("moved", &[0])])),
@@ -76,6 +90,7 @@ pub(crate) fn off_the_preferred_leader(context: &mut Context) {
 }
 
 pub(crate) fn null_list(context: &mut Context) {
+    with_topics(context);
     check(
         context,
         &elect(PREFERRED, None),
@@ -106,6 +121,7 @@ pub(crate) fn null_list(context: &mut Context) {
 }
 
 pub(crate) fn empty_list(context: &mut Context) {
+    with_topics(context);
     let request = elect(PREFERRED, Some(&[]));
     check(
         context,
@@ -121,6 +137,7 @@ pub(crate) fn empty_list(context: &mut Context) {
 }
 
 pub(crate) fn no_partitions(context: &mut Context) {
+    with_topics(context);
     let request = elect(
         PREFERRED,
         Some(&[("settled", &[]), ("nowhere", &[]), ("moved", &[0])]),
@@ -145,6 +162,7 @@ pub(crate) fn no_partitions(context: &mut Context) {
 }
 
 pub(crate) fn unknown(context: &mut Context) {
+    with_topics(context);
     let topics: &[(&str, &[i32])] = &[("nowhere", &[0, 1]), ("settled", &[7, -1]), ("moved", &[0])];
     check(
         context,
@@ -184,6 +202,7 @@ pub(crate) fn unknown(context: &mut Context) {
 }
 
 pub(crate) fn duplicates(context: &mut Context) {
+    with_topics(context);
     let topics: &[(&str, &[i32])] = &[("moved", &[0, 0]), ("settled", &[1]), ("moved", &[0, 9])];
     check(
         context,
@@ -209,6 +228,7 @@ pub(crate) fn duplicates(context: &mut Context) {
 }
 
 pub(crate) fn unknown_type(context: &mut Context) {
+    with_topics(context);
     let all = |topics| {
         same([2, -1, 127].into_iter().flat_map(|election_type| {
             let request = elect(election_type, topics);
@@ -230,6 +250,7 @@ pub(crate) fn unknown_type(context: &mut Context) {
 }
 
 pub(crate) fn no_time(context: &mut Context) {
+    with_topics(context);
     let all = |versions: &[i16], topics| {
         same([0, -1, i32::MIN].into_iter().flat_map(|timeout_ms| {
             let request = ElectLeadersRequest {
@@ -266,6 +287,7 @@ pub(crate) fn no_time(context: &mut Context) {
 }
 
 pub(crate) fn unclean_with_leader(context: &mut Context) {
+    with_topics(context);
     let request = elect(UNCLEAN, Some(&[("settled", &[0, 1])]));
     check(
         context,
@@ -282,6 +304,7 @@ pub(crate) fn unclean_with_leader(context: &mut Context) {
 
 /// Brokers pass the request on to the controller, which answers the same.
 pub(crate) fn every_node(context: &mut Context) {
+    with_topics(context);
     let cluster = context.cluster();
     let nodes = [
         cluster.broker(1),

@@ -6,6 +6,7 @@ use klamm_java_peer::json;
 use klamm_protocol::ErrorCode;
 
 use crate::Context;
+use crate::klamm::klamm_on;
 use crate::wire::{PREFERRED, Wire, elect, same, show};
 
 /// A standby controller does not pass requests on, as brokers do.
@@ -14,17 +15,22 @@ pub(crate) fn standby(_: &mut Context) {
     let request = elect(PREFERRED, Some(&[("anything", &[0, 1])]));
     let standby = 101 + 102 - cluster.active_controller();
     let mut wire = Wire::connect(&cluster.controller(standby));
-    let mut answer = |version, request| show(version, &wire.call(version, request));
+    let mut answer = |version, request| {
+        let answer = show(version, &wire.call(version, request));
+        answer
+            .replace("node 101.", "node N.")
+            .replace("node 102.", "node N.")
+    };
     expect![[r#"
         no top-level error
-        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node 102."
-        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node N."
+        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node N."
     "#]]
     .assert_eq(&answer(0, &request));
     expect![[r#"
         NOT_CONTROLLER (41)
-        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node 102."
-        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node 102."
+        anything-0: NOT_CONTROLLER (41) "The active controller appears to be node N."
+        anything-1: NOT_CONTROLLER (41) "The active controller appears to be node N."
     "#]]
     .assert_eq(&same([answer(1, &request), answer(2, &request)]));
     expect![[r#"
@@ -82,4 +88,22 @@ pub(crate) fn refused(_: &mut Context) {
         nowhere-1: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
     "#]]
     .assert_eq(&same(answers));
+
+    let elect = "elect --election-type preferred";
+    let one = klamm_on(&cluster, &format!("{elect} --topic settled --partition 0"));
+    expect![[r#"
+        --- errors
+        error: no leader was elected
+          cause: 127.0.0.1:PORT: not authorized to elect leaders (CLUSTER_AUTHORIZATION_FAILED (31)); it takes the ALTER permission on the cluster
+          next step: This user may not elect leaders. Run as a user with ALTER on the cluster, or have an administrator grant that.
+        --- exit status 1
+    "#]].assert_eq(&one.shown());
+    let all = klamm_on(&cluster, &format!("{elect} --all-topic-partitions"));
+    expect![[r#"
+        --- errors
+        error: no leader was elected
+          cause: 127.0.0.1:PORT: not authorized to elect leaders (CLUSTER_AUTHORIZATION_FAILED (31)); it takes the ALTER permission on the cluster
+          next step: This user may not elect leaders. Run as a user with ALTER on the cluster, or have an administrator grant that.
+        --- exit status 1
+    "#]].assert_eq(&all.shown());
 }

@@ -5,22 +5,29 @@
 
 mod answers;
 mod authorization;
+mod connections;
+mod failover;
+mod klamm;
 mod limit;
 mod refusals;
 mod seen;
 mod wire;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use klamm_cluster::{Cluster, Spec};
 
 /// What the tests share: three brokers and one controller, which is never stopped.
+#[derive(Default)]
 struct Context {
     cluster: OnceCell<Cluster>,
+    down: RefCell<BTreeSet<u32>>,
 }
 
 impl Context {
+    /// The cluster, started when a test first asks for it.
     fn cluster(&self) -> &Cluster {
         self.cluster.get_or_init(|| {
             Spec::separate(1, 3)
@@ -28,6 +35,43 @@ impl Context {
                 .property("broker.heartbeat.interval.ms", "500")
                 .start()
         })
+    }
+
+    /// The cluster with exactly these brokers down: the others are in service and, if all are, in sync.
+    fn with_down(&self, down: &[u32]) -> &Cluster {
+        let cluster = self.cluster();
+        let wanted: BTreeSet<u32> = down.iter().copied().collect();
+        let mut now = self.down.borrow_mut();
+        wanted.difference(&now).for_each(|&id| cluster.kill(id));
+        now.difference(&wanted).for_each(|&id| cluster.restart(id));
+        let up: Vec<u32> = cluster
+            .broker_ids()
+            .into_iter()
+            .filter(|id| !wanted.contains(id))
+            .collect();
+        cluster.wait_for_brokers(&up);
+        if wanted.is_empty() && !now.is_empty() {
+            cluster.wait("every replica to be in sync", || {
+                cluster
+                    .all_partitions()
+                    .iter()
+                    .all(|p| p.isr.len() == p.replicas.len())
+            });
+        }
+        *now = wanted;
+        cluster
+    }
+
+    /// Creates a topic, unless a test before this one did.
+    fn topic(&self, topic: &str, replicas: &[&[i32]]) {
+        let cluster = self.cluster();
+        if cluster
+            .all_partitions()
+            .iter()
+            .all(|partition| partition.topic != topic)
+        {
+            cluster.create_topic(topic, replicas, &[]);
+        }
     }
 }
 
@@ -73,6 +117,24 @@ fn main() -> ExitCode {
                 refusals::api_versions,
             ),
             (
+                "failover::preferred_leaders_after_a_restart",
+                failover::preferred_after_a_restart,
+            ),
+            ("failover::unknown_topics_and_partitions", failover::unknown),
+            (
+                "failover::the_preferred_replica_is_down",
+                failover::preferred_replica_down,
+            ),
+            ("failover::no_replica_is_alive", failover::no_live_replica),
+            ("failover::an_unclean_election", failover::unclean),
+            ("connections::no_listener", connections::no_listener),
+            ("connections::a_server_that_closes", connections::closes),
+            (
+                "connections::a_server_that_answers_garbage",
+                connections::garbage,
+            ),
+            ("connections::a_deadline_that_passes", connections::deadline),
+            (
                 "limit::ten_thousand_elections_in_a_request",
                 limit::ten_thousand,
             ),
@@ -85,8 +147,6 @@ fn main() -> ExitCode {
                 authorization::refused,
             ),
         ],
-        || Context {
-            cluster: OnceCell::new(),
-        },
+        Context::default,
     )
 }

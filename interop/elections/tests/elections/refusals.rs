@@ -39,7 +39,7 @@ pub(crate) fn closed(context: &mut Context) {
             (100 * 1024 * 1024 + 1i32).to_be_bytes().to_vec(),
         ),
     ];
-    let cluster = context.cluster();
+    let cluster = context.with_down(&[]);
     for (node, address) in [
         ("broker", cluster.broker(2)),
         ("controller", cluster.controller(101)),

@@ -125,6 +125,14 @@ pub(crate) fn show(version: i16, response: &ElectLeadersResponse) -> String {
     text
 }
 
+/// The same for a null list, where topics come in the order of their random ids.
+pub(crate) fn show_sorted(version: i16, response: &ElectLeadersResponse) -> String {
+    let text = show(version, response);
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[1..].sort_unstable();
+    lines.join("\n") + "\n"
+}
+
 /// What all of some answers say.
 pub(crate) fn same(answers: impl IntoIterator<Item = String>) -> String {
     let mut answers = answers.into_iter();
