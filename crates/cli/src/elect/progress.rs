@@ -6,6 +6,9 @@ use crate::duration::Shown;
 use crate::output::Output;
 use crate::table::plural;
 
+/// The narrowest terminal with room for the bar and for what it says.
+const WIDTH_WITH_BAR: usize = 70;
+
 /// How far the waves are: a bar on a terminal, a line a wave elsewhere, nothing where there is one wave.
 pub(crate) struct Progress<'a> {
     out: &'a Output,
@@ -18,7 +21,15 @@ impl<'a> Progress<'a> {
         let bar = (waves > 1 && out.stderr_is_terminal).then(|| {
             let length = u64::try_from(partitions).unwrap_or(u64::MAX);
             let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-            let template = "{bar:20} {pos}/{len} partitions, {wide_msg}";
+            let wide = out
+                .talk_look()
+                .width
+                .is_none_or(|width| width >= WIDTH_WITH_BAR);
+            let template = if wide {
+                "{bar:20} {pos}/{len} partitions, {wide_msg}"
+            } else {
+                "{pos}/{len}, {wide_msg}"
+            };
             match ProgressStyle::with_template(template) {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,

@@ -95,10 +95,16 @@ fn in_place(caption: &str, text: &str, (width, height): (usize, usize)) -> Strin
     out
 }
 
-/// What of a line fits the width; colours take no room.
+/// What of a line fits the width, with an ellipsis where something does not; colours take no room.
 fn cut(line: &str, width: usize) -> String {
     let mut out = String::new();
-    let mut room = width;
+    let too_long = visible_chars(line) > width;
+    let mut room = if too_long {
+        width.saturating_sub(1)
+    } else {
+        width
+    };
+    let mut ellipsis = too_long && width > 0;
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         if c == '\x1b' {
@@ -112,9 +118,21 @@ fn cut(line: &str, width: usize) -> String {
         } else if room > 0 {
             out.push(c);
             room -= 1;
+        } else if std::mem::take(&mut ellipsis) {
+            out.push('\u{2026}');
         }
     }
     out
+}
+
+fn visible_chars(line: &str) -> usize {
+    let mut in_colour = false;
+    let visible = |c: &char| {
+        let was_in_colour = in_colour;
+        in_colour = *c == '\x1b' || in_colour && !c.is_ascii_alphabetic();
+        !in_colour && !was_in_colour
+    };
+    line.chars().filter(visible).count()
 }
 
 #[cfg(test)]
@@ -130,7 +148,10 @@ mod tests {
         );
         let text: String = (0..50).map(|n| format!("{n}\n")).collect();
         let narrow = in_place("caption", &text, (10, 10));
-        assert!(narrow.contains("\r\n(44 more l\x1b[K\r\n"), "{narrow:?}");
+        assert!(
+            narrow.contains("\r\n(44 more \u{2026}\x1b[K\r\n"),
+            "{narrow:?}"
+        );
         let frame = in_place("caption", &text, (80, 10));
         assert_eq!(frame.matches("\r\n").count(), 9);
         assert!(frame.contains("(44 more lines"), "{frame:?}");
@@ -138,7 +159,15 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_colours_are_kept() {
-        assert_eq!(cut("abcdef", 3), "abc");
-        assert_eq!(cut("\x1b[31mabcdef\x1b[0m", 3), "\x1b[31mabc\x1b[0m");
+        for (line, width, expected) in [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 3, "ab\u{2026}"),
+            ("abcdef", 1, "\u{2026}"),
+            ("abcdef", 0, ""),
+            ("\x1b[31mabc\x1b[0m", 3, "\x1b[31mabc\x1b[0m"),
+            ("\x1b[31mabcdef\x1b[0m", 3, "\x1b[31mab\u{2026}\x1b[0m"),
+        ] {
+            assert_eq!(cut(line, width), expected, "{line:?} in {width}");
+        }
     }
 }
