@@ -1,1 +1,2 @@
-//! Elections on real Apache Kafka clusters. The suite is `tests/elections`; this crate has nothing else.
+//! Elections on real Apache Kafka clusters. The suite is `tests/elections`; this crate has nothing
+//! else.

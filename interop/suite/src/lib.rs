@@ -3,7 +3,10 @@
 //! The usual runner has no place to keep a shared value that is dropped at the end, and a cluster
 //! has to be. Tests run one after the other, in the order they are given.
 
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(
+    clippy::print_stdout,
+    reason = "it reports results, as every test runner does"
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -15,7 +18,8 @@ pub fn is_full() -> bool {
 }
 
 /// A test: its name, and what it does with what the tests share.
-pub type Test<C> = (&'static str, fn(&mut C));
+#[derive(Debug)]
+pub struct Test<C>(pub &'static str, pub fn(&mut C));
 
 /// Prepares what the tests share, runs those whose names contain an argument of the command line
 /// (all, without arguments), and says how each went.
@@ -24,7 +28,7 @@ pub type Test<C> = (&'static str, fn(&mut C));
 pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.iter().any(|arg| arg == "--list") {
-        for (name, _) in tests {
+        for Test(name, _) in tests {
             println!("{name}: test");
         }
         return ExitCode::SUCCESS;
@@ -32,7 +36,7 @@ pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> Ex
     let filters: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
     let chosen: Vec<&Test<C>> = tests
         .iter()
-        .filter(|(name, _)| {
+        .filter(|Test(name, _)| {
             filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()))
         })
         .collect();
@@ -50,7 +54,7 @@ pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> Ex
     let mut shared = prepare();
     println!("{suite}: ready after {:.1?}", start.elapsed());
     let mut failed = Vec::new();
-    for (name, test) in &chosen {
+    for Test(name, test) in &chosen {
         let begun = Instant::now();
         let passed = catch_unwind(AssertUnwindSafe(|| test(&mut shared))).is_ok();
         let outcome = if passed { "ok" } else { "FAILED" };

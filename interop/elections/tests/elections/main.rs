@@ -1,7 +1,7 @@
 //! Elections on real Apache Kafka clusters: what the ElectLeaders API answers on the wire, and what
 //! `klamm elect` makes of it.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it is a test")]
 
 mod answers;
 mod authorization;
@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use klamm_cluster::{Cluster, Spec};
+use klamm_suite::Test;
 
 /// What the tests share: three brokers and one controller, which is never stopped.
 #[derive(Default)]
@@ -79,70 +80,70 @@ fn main() -> ExitCode {
     klamm_suite::run(
         "elections",
         &[
-            ("answers::already_preferred", answers::already_preferred),
-            (
+            Test("answers::already_preferred", answers::already_preferred),
+            Test(
                 "answers::off_the_preferred_leader",
                 answers::off_the_preferred_leader,
             ),
-            (
+            Test(
                 "answers::a_null_list_is_every_partition",
                 answers::null_list,
             ),
-            (
+            Test(
                 "answers::an_empty_list_is_no_partition",
                 answers::empty_list,
             ),
-            (
+            Test(
                 "answers::a_topic_without_partitions",
                 answers::no_partitions,
             ),
-            ("answers::unknown_topics_and_partitions", answers::unknown),
-            (
+            Test("answers::unknown_topics_and_partitions", answers::unknown),
+            Test(
                 "answers::the_same_topic_or_partition_twice",
                 answers::duplicates,
             ),
-            ("answers::an_unknown_election_type", answers::unknown_type),
-            ("answers::a_timeout_of_nothing", answers::no_time),
-            (
+            Test("answers::an_unknown_election_type", answers::unknown_type),
+            Test("answers::a_timeout_of_nothing", answers::no_time),
+            Test(
                 "answers::unclean_where_there_is_a_leader",
                 answers::unclean_with_leader,
             ),
-            (
+            Test(
                 "answers::every_broker_and_the_controller_answer",
                 answers::every_node,
             ),
-            ("refusals::frames_that_end_the_connection", refusals::closed),
-            (
+            Test("refusals::frames_that_end_the_connection", refusals::closed),
+            Test(
                 "refusals::api_versions_out_of_range_is_answered",
                 refusals::api_versions,
             ),
-            (
+            Test(
                 "failover::preferred_leaders_after_a_restart",
                 failover::preferred_after_a_restart,
             ),
-            ("failover::unknown_topics_and_partitions", failover::unknown),
-            (
+            Test("failover::unknown_topics_and_partitions", failover::unknown),
+            Test(
                 "failover::the_preferred_replica_is_down",
                 failover::preferred_replica_down,
             ),
-            ("failover::no_replica_is_alive", failover::no_live_replica),
-            ("failover::an_unclean_election", failover::unclean),
-            ("connections::no_listener", connections::no_listener),
-            ("connections::a_server_that_closes", connections::closes),
-            (
+            Test("failover::no_replica_is_alive", failover::no_live_replica),
+            Test("failover::an_unclean_election", failover::unclean),
+            Test("connections::no_listener", connections::no_listener),
+            Test("connections::a_server_that_closes", connections::closes),
+            Test(
                 "connections::a_server_that_answers_garbage",
                 connections::garbage,
             ),
-            ("connections::a_deadline_that_passes", connections::deadline),
-            (
+            Test("connections::a_deadline_that_passes", connections::deadline),
+            Test(
                 "limit::ten_thousand_elections_in_a_request",
                 limit::ten_thousand,
             ),
-            (
+            Test(
                 "authorization::a_standby_controller",
                 authorization::standby,
             ),
-            (
+            Test(
                 "authorization::no_alter_on_the_cluster",
                 authorization::refused,
             ),
