@@ -17,8 +17,8 @@ Usage: cargo xtask tidy
        cargo xtask schemas [--check | --update] DIR…
 
 tidy     checks the house rules over every file that git knows or could add
-schemas  compares Apache Kafka's schema files below DIR with the ones in this project: a source tree,
-         or folders of schema files, such as common/message of the clients' jar, unpacked
+schemas  compares Apache Kafka's schema files below DIR with the ones in this project: a source
+         tree, or folders of schema files, such as common/message of the clients' jar, unpacked
          --check   exit with 1 if they differ
          --update  take them over, without comments and descriptions";
 
