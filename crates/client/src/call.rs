@@ -133,16 +133,20 @@ impl Call {
                 },
                 Err(error) => {
                     let sent = matches!(&error, ClientError::Net(NetError { sent: true, .. }));
-                    if !error.is_retriable() {
-                        return Err(error);
-                    }
+                    let is_final = !error.is_retriable();
                     match error {
-                        ClientError::Net(cause) if sent && self.effect == Effect::Once => {
+                        // An answer that cannot be read is a lost one as well.
+                        ClientError::Net(cause)
+                            if sent
+                                && (self.effect == Effect::Once
+                                    || is_final && self.effect == Effect::Repeatable) =>
+                        {
                             return Err(ClientError::OutcomeUnknown { api: R::KEY, cause });
                         }
+                        error if is_final && !outcome_unknown => return Err(error),
                         _ => outcome_unknown |= sent && self.effect != Effect::Read,
                     }
-                    if ends {
+                    if ends || is_final {
                         return Err(ClientError::GaveUp {
                             api: R::KEY,
                             after: self.deadline.elapsed(),
@@ -164,7 +168,8 @@ impl Call {
         failed: &mut Vec<ServerAddress>,
         build: impl Fn(i16, i32) -> R,
     ) -> Result<Answer<R::Response>, ClientError> {
-        let peer = client.peer(self.route, failed, &self.deadline).await?;
+        let peer = client.peer(self.route, failed, &self.deadline).await;
+        let peer = peer.map_err(before_sending)?;
         let version = peer.versions.choose::<R>(self.needed, self.reason)?;
         let at = self.deadline.within(client.config().request_timeout);
         let request = build(version, server_timeout_ms(at));
@@ -187,5 +192,16 @@ impl Call {
                 Err(error.into())
             }
         }
+    }
+}
+
+/// What a lost answer to a handshake means: the call's own request was not sent yet.
+fn before_sending(error: ClientError) -> ClientError {
+    match error {
+        ClientError::Net(error) => ClientError::Net(NetError {
+            sent: false,
+            ..error
+        }),
+        error => error,
     }
 }

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use klamm_net::{NetError, ServerAddress, seconds};
-use klamm_protocol::{ApiKey, BrokerId, ByteString, ErrorCode, Listener, VersionRange};
+use klamm_protocol::{ApiKey, BrokerId, ByteString, ErrorCode, Listener, Request, VersionRange};
 use thiserror::Error;
 
 /// Why a call failed as a whole. Each text names the server, the cause and, where there is one, the
@@ -35,8 +35,8 @@ pub enum ClientError {
         /// Whether a request that changes something may have been carried out.
         outcome_unknown: bool,
     },
-    /// A request that changes something was sent, and no answer came. It is not sent again, since
-    /// doing it twice is not the same as doing it once.
+    /// A request that changes something was sent, and no answer came, or none that can be read. It
+    /// is not sent again, since doing it twice is not the same as doing it once, or would not help.
     #[error(
         "{cause}; whether {api} was carried out is unknown: look at the cluster before asking again"
     )]
@@ -104,6 +104,18 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// An error where an answer has a code of one for the request as a whole.
+    pub(crate) fn check<R: Request>(
+        server: &ServerAddress,
+        code: i16,
+        message: Option<ByteString>,
+    ) -> Result<(), Self> {
+        match ErrorCode(code) {
+            ErrorCode::NONE => Ok(()),
+            code => Err(Self::from_answer(R::KEY, server, code, message)),
+        }
+    }
+
     pub(crate) fn from_answer(
         api: ApiKey,
         server: &ServerAddress,

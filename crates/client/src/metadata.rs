@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
 use klamm_protocol::messages::metadata::MetadataRequest;
-use klamm_protocol::{BrokerId, ByteString, ErrorCode, Request, VersionRange};
+use klamm_protocol::{BrokerId, VersionRange};
 use tokio::time::Instant;
 
 use crate::api::ClientRequest;
@@ -46,7 +46,7 @@ impl Cluster {
         let pause = move |response: &_| MetadataRequest::pause(version, response);
         let response = peer.connection.call(version, &request, at, pause).await?;
         let server = peer.connection.server();
-        check::<MetadataRequest>(server, response.error_code, None)?;
+        ClientError::check::<MetadataRequest>(server, response.error_code, None)?;
         let nodes = response.brokers.into_iter();
         Ok(Self {
             server: server.clone(),
@@ -70,7 +70,11 @@ impl Cluster {
         let pause = move |response: &_| DescribeClusterRequest::pause(version, response);
         let response = peer.connection.call(version, &request, at, pause).await?;
         let server = peer.connection.server();
-        check::<DescribeClusterRequest>(server, response.error_code, response.error_message)?;
+        ClientError::check::<DescribeClusterRequest>(
+            server,
+            response.error_code,
+            response.error_message,
+        )?;
         let nodes = response.brokers.into_iter();
         Ok(Self {
             server: server.clone(),
@@ -94,17 +98,6 @@ fn no_topics(version: i16) -> MetadataRequest {
         // Older versions always create topics that are asked for by name; here none is.
         allow_auto_topic_creation: version < 4,
         ..Default::default()
-    }
-}
-
-fn check<R: Request>(
-    server: &ServerAddress,
-    code: i16,
-    message: Option<ByteString>,
-) -> Result<(), ClientError> {
-    match ErrorCode(code) {
-        ErrorCode::NONE => Ok(()),
-        code => Err(ClientError::from_answer(R::KEY, server, code, message)),
     }
 }
 

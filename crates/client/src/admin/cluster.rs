@@ -3,7 +3,7 @@ use std::time::Duration;
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::describe_cluster::{DescribeClusterRequest, DescribeClusterResponse};
 use klamm_protocol::messages::metadata::{MetadataRequest, MetadataResponse};
-use klamm_protocol::{BrokerId, ByteString, ErrorCode, Request};
+use klamm_protocol::{BrokerId, ByteString};
 
 use super::Admin;
 use crate::call::{Call, Effect, Verdict};
@@ -114,10 +114,8 @@ impl Admin {
             )
             .await?;
         let response = answer.response;
-        if let Err(code) = ErrorCode(response.error_code).ok() {
-            let (api, message) = (DescribeClusterRequest::KEY, response.error_message);
-            return Err(ClientError::from_answer(api, &answer.server, code, message));
-        }
+        let message = response.error_message.clone();
+        ClientError::check::<DescribeClusterRequest>(&answer.server, response.error_code, message)?;
         Ok(from_cluster(response, answer.version))
     }
 
@@ -139,14 +137,7 @@ impl Admin {
             )
             .await?;
         let response = answer.response;
-        if let Err(code) = ErrorCode(response.error_code).ok() {
-            return Err(ClientError::from_answer(
-                MetadataRequest::KEY,
-                &answer.server,
-                code,
-                None,
-            ));
-        }
+        ClientError::check::<MetadataRequest>(&answer.server, response.error_code, None)?;
         Ok(from_metadata(response))
     }
 }

@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use klamm_protocol::BrokerId;
 use klamm_protocol::messages::alter_partition_reassignments::{
     AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic,
 };
 use klamm_protocol::messages::list_partition_reassignments::{
     ListPartitionReassignmentsRequest, ListPartitionReassignmentsTopics,
 };
-use klamm_protocol::{BrokerId, ErrorCode, Request};
 
 use super::Admin;
 use crate::ClientError;
@@ -99,13 +99,12 @@ impl Admin {
             )
             .await?;
         let response = answer.response;
-        if let Err(code) = ErrorCode(response.error_code).ok() {
-            let (api, message) = (
-                AlterPartitionReassignmentsRequest::KEY,
-                response.error_message,
-            );
-            return Err(ClientError::from_answer(api, &answer.server, code, message));
-        }
+        let message = response.error_message;
+        ClientError::check::<AlterPartitionReassignmentsRequest>(
+            &answer.server,
+            response.error_code,
+            message,
+        )?;
         let mut results: BTreeMap<_, _> = reassignments
             .keys()
             .map(|partition| (partition.clone(), Err(PartitionError::left_out())))
@@ -157,13 +156,12 @@ impl Admin {
             )
             .await?;
         let response = answer.response;
-        if let Err(code) = ErrorCode(response.error_code).ok() {
-            let (api, message) = (
-                ListPartitionReassignmentsRequest::KEY,
-                response.error_message,
-            );
-            return Err(ClientError::from_answer(api, &answer.server, code, message));
-        }
+        let message = response.error_message;
+        ClientError::check::<ListPartitionReassignmentsRequest>(
+            &answer.server,
+            response.error_code,
+            message,
+        )?;
         let mut ongoing = BTreeMap::new();
         for topic in response.topics {
             for partition in topic.partitions {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use klamm_protocol::messages::metadata::{
     MetadataRequest, MetadataRequestTopic, MetadataResponsePartition, MetadataResponseTopic,
 };
-use klamm_protocol::{BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex, Request, Uuid};
+use klamm_protocol::{BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex, Uuid};
 
 use super::Admin;
 use crate::call::{Call, Effect, Verdict};
@@ -138,14 +138,7 @@ pub(super) async fn describe_topics(
         )
         .await?;
     let response = answer.response;
-    if let Err(code) = ErrorCode(response.error_code).ok() {
-        return Err(ClientError::from_answer(
-            MetadataRequest::KEY,
-            &answer.server,
-            code,
-            None,
-        ));
-    }
+    ClientError::check::<MetadataRequest>(&answer.server, response.error_code, None)?;
     let mut described: BTreeMap<_, _> = response.topics.into_iter().filter_map(described).collect();
     if let TopicSelection::Named(names) = topics {
         let mut named = left_out(names);

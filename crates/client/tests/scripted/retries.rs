@@ -1,11 +1,13 @@
 use std::time::Duration;
 
+use bytes::Bytes;
 use expect_test::expect;
 use klamm_client::{
     ApiKey, ClientError, CreateTopicsOptions, DescribeTopicsOptions, ErrorCode, NewTopic,
     TopicSelection,
 };
 use klamm_net::testing::Reply;
+use klamm_protocol::messages::api_versions::ApiVersionsRequest;
 use klamm_protocol::messages::create_topics::{
     CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse,
 };
@@ -82,6 +84,8 @@ async fn what_must_happen_once_is_not_sent_twice() {
         Reply::Close,
         Reply::CloseMidAnswer(created(DONE)),
         Reply::Silence,
+        Reply::WrongId(created(DONE)),
+        Reply::Raw(Bytes::from_static(b"\0\0\0\x05\0\0\0\x02\0")),
     ] {
         let cluster = Cluster::new(1);
         cluster
@@ -113,6 +117,52 @@ async fn what_must_happen_once_is_not_sent_twice() {
         .await
         .unwrap_err();
     expect!["broker-1:9092: the server closed the connection while CreateTopics (19) version 7 waited for its answer; look at the server's log; whether CreateTopics (19) was carried out is unknown: look at the cluster before asking again"].assert_eq(&error.to_string());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_election_whose_answer_cannot_be_read_may_have_happened() {
+    for reply in [
+        Reply::WrongId(ElectLeadersResponse::default()),
+        Reply::Raw(Bytes::from_static(b"\0\0\0\x05\0\0\0\x02\0")),
+    ] {
+        let cluster = Cluster::new(1);
+        cluster
+            .broker(1)
+            .on(move |_, _: ElectLeadersRequest| reply.clone());
+        let admin = cluster.admin().await;
+        let text = outcome(&elect(&admin, &[("a", 0)])).await;
+        assert!(text.contains("was carried out is unknown"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handshake_that_fails_leaves_nothing_unknown() {
+    for reply in [Reply::Close, Reply::Silence] {
+        let cluster = Cluster::new(2);
+        cluster.metadata().controller_id = 2;
+        cluster
+            .broker(2)
+            .on(move |_, _: ApiVersionsRequest| reply.clone());
+        let admin = cluster.admin().await;
+        let text = outcome(&elect(&admin, &[("a", 0)])).await;
+        assert!(text.contains("gave up after"), "{text}");
+        assert!(!text.contains("unknown"), "{text}");
+        let options = CreateTopicsOptions::default();
+        let error = admin
+            .create_topics(&[NewTopic::new("a", 1, 1)], options)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ClientError::GaveUp {
+                    outcome_unknown: false,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
