@@ -151,7 +151,6 @@ impl Writer {
         match value.len() {
             8..16 => self.ends::<8>(value),
             16..32 => self.ends::<16>(value),
-            32..64 => self.ends::<32>(value),
             _ => self.raw(value),
         }
     }
