@@ -74,13 +74,15 @@ pub(crate) struct ManArgs {
 pub(crate) struct ConnectionArgs {
     /// Brokers to connect to first.
     ///
-    /// One that answers is enough: it names the others. Wins over bootstrap.servers of --command-config.
+    /// One that answers is enough: it names the others. Wins over bootstrap.servers of
+    /// --command-config.
     #[arg(long, value_name = "HOST:PORT,...")]
     pub(crate) bootstrap_server: Option<String>,
 
     /// Controllers to connect to, instead of brokers.
     ///
-    /// For a cluster without reachable brokers. Controllers elect leaders, but do not serve metadata.
+    /// For a cluster without reachable brokers. Controllers elect leaders, but do not serve
+    /// metadata.
     #[arg(
         long,
         value_name = "HOST:PORT,...",

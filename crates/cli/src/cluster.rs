@@ -89,7 +89,8 @@ impl Cluster {
 pub(crate) mod testing {
     use super::*;
 
-    /// A cluster of these running brokers and partitions: (topic, partition, leader, replicas, ISR).
+    /// A cluster of these running brokers and partitions: (topic, partition, leader, replicas,
+    /// ISR).
     #[expect(clippy::type_complexity, reason = "tests read better with bare tuples")]
     pub(crate) fn cluster(up: &[i32], partitions: &[(&str, i32, i32, &[i32], &[i32])]) -> Cluster {
         let brokers = up.iter().map(|&id| {

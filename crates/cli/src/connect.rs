@@ -22,7 +22,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads the properties file, if there is one, and joins it with the flags. Warnings are said at once.
+    /// Reads the properties file, if there is one, and joins it with the flags. Warnings are said
+    /// at once.
     pub(crate) fn new(args: &ConnectionArgs, out: &Output) -> Result<Self, Problem> {
         if args.admin_config.is_some() {
             out.warn("--admin.config is deprecated: use --command-config");
@@ -95,7 +96,8 @@ impl Target {
     }
 }
 
-/// What a client's error is to a person. Its text names the server, the cause and mostly a next step.
+/// What a client's error is to a person. Its text names the server, the cause and mostly a next
+/// step.
 pub(crate) fn client_problem(what: &str, error: &ClientError) -> Problem {
     let problem = Problem::failure(what).because(error.to_string());
     match error {

@@ -1,8 +1,9 @@
-//! `klamm elect`: a command line becomes a [`request`], metadata a [`plan`], answers a [`report`], which [`render`]
-//! gives a form. [`run`] does the talking in between.
+//! `klamm elect`: a command line becomes a [`request`], metadata a [`plan`], answers a [`report`],
+//! which [`render`] gives a form. [`run`] does the talking in between.
 
 mod advice;
 mod args;
+mod election;
 mod file;
 mod outcome;
 mod plan;

@@ -1,5 +1,6 @@
-//! `klamm explain`: messages of Kafka's protocol, byte by byte. What they are is [`klamm_explain`]'s to
-//! say; here, flags become a question to it, and [`input`] reads what people have.
+//! `klamm explain`: messages of Kafka's protocol, byte by byte. What they are is
+//! [`klamm_explain`]'s to say; here, flags become a question to it, and [`input`] reads what people
+//! have.
 
 mod args;
 mod input;

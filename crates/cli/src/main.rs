@@ -32,7 +32,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help goes to standard output, errors to standard error; a closed one is nobody's problem.
+            // Help goes to standard output, errors to standard error; a closed one is nobody's
+            // problem.
             let _ = error.print();
             return if error.exit_code() == 0 {
                 Exit::Done
@@ -59,7 +60,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs what talks to a cluster, on this thread alone: a command that runs for milliseconds has no use for more.
+/// Runs what talks to a cluster, on this thread alone: a command that runs for milliseconds has no
+/// use for more.
 fn block_on(work: impl Future<Output = Result<Exit, Problem>>) -> Result<Exit, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

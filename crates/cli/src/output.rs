@@ -5,7 +5,8 @@ use terminal_size::{Height, Width};
 use crate::errors::Problem;
 use crate::table::{Look, Style, printable, reflowed};
 
-/// Where a command's text goes: results to standard output, talk to standard error. The only module that prints.
+/// Where a command's text goes: results to standard output, talk to standard error. The only module
+/// that prints.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// Whether standard output is a terminal.
@@ -98,7 +99,8 @@ impl Output {
         self.prose(&problem.to_string(), Style::Bad);
     }
 
-    /// Sentences after a word with a colon, which gets the style. Terminals do not break lines between words.
+    /// Sentences after a word with a colon, which gets the style. Terminals do not break lines
+    /// between words.
     fn prose(&self, text: &str, style: Style) {
         let look = self.talk_look();
         let text = look

@@ -3,8 +3,9 @@ use std::str::FromStr;
 
 /// One `--topic`: a name, or a pattern that stands for many.
 ///
-/// In a pattern `*` stands for any characters, also none, and `?` for one. Neither can be in a topic's name, so that
-/// names and patterns cannot be mistaken for each other; dots, which names are full of, stand for themselves.
+/// In a pattern `*` stands for any characters, also none, and `?` for one. Neither can be in a
+/// topic's name, so that names and patterns cannot be mistaken for each other; dots, which names
+/// are full of, stand for themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TopicArg {
     /// Exactly this topic.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-/// A text without characters that command terminals or end lines: those stand as their escapes. Names and messages
-/// come from servers and files, which may hold anything.
+/// A text without characters that command terminals or end lines: those stand as their escapes.
+/// Names and messages come from servers and files, which may hold anything.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
@@ -181,7 +181,8 @@ impl Table {
     }
 }
 
-/// A text of at most this many characters: its end stays, as topics differ there and partitions are named there.
+/// A text of at most this many characters: its end stays, as topics differ there and partitions are
+/// named there.
 fn shortened(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -235,7 +236,8 @@ pub(crate) fn closing(text: &str, style: Style, look: Look) -> String {
     format!("{}\n", style.paint(&text, look))
 }
 
-/// Breaks the lines of a text that are too long for a terminal; what follows is indented like the line, and two more.
+/// Breaks the lines of a text that are too long for a terminal; what follows is indented like the
+/// line, and two more.
 pub(crate) fn reflowed(text: &str, width: usize) -> String {
     let mut out = String::new();
     for line in text.lines() {

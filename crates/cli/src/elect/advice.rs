@@ -7,71 +7,85 @@ use super::outcome::{Failure, NOT_ASKED, OUTCOME_UNKNOWN};
 const ADVICE: &[(i16, &str)] = &[
     (
         -1,
-        "The controller failed in a way it has no code for. Its log at this moment says why; run the election again \
+        "The controller failed in a way it has no code for. Its log at this moment says why; run \
+         the election again \
          after that is mended.",
     ),
     (
         3,
-        "The cluster has no such topic or partition, or this user may not see it. Check the name and the number with \
+        "The cluster has no such topic or partition, or this user may not see it. Check the name \
+         and the number with \
          'klamm leaders --partitions'; a topic deleted meanwhile can be left out.",
     ),
     (
         7,
-        "The controller did not decide these before the deadline; those it decided stand. Run the same command again, \
+        "The controller did not decide these before the deadline; those it decided stand. Run \
+         the same command again, \
          with a longer --timeout or in waves (--batch-size).",
     ),
     (
         13,
-        "The connection broke before the answer came. See who leads with 'klamm leaders --partitions', then run the \
+        "The connection broke before the answer came. See who leads with 'klamm leaders \
+         --partitions', then run the \
          same command again: what is already elected is not elected twice.",
     ),
     (17, "No topic can have this name. Correct it."),
     (
         29,
-        "This user may not see the topic. Run as a user with DESCRIBE on it, or have an administrator grant that.",
+        "This user may not see the topic. Run as a user with DESCRIBE on it, or have an \
+         administrator grant that.",
     ),
     (
         31,
-        "This user may not elect leaders. Run as a user with ALTER on the cluster, or have an administrator grant \
+        "This user may not elect leaders. Run as a user with ALTER on the cluster, or have an \
+         administrator grant \
          that.",
     ),
     (
         35,
-        "The cluster does not know this kind of election. Unclean elections on request need Kafka 2.4 or later on \
+        "The cluster does not know this kind of election. Unclean elections on request need \
+         Kafka 2.4 or later on \
          every node.",
     ),
     (
         41,
-        "The cluster was changing its controller. Run the same command again; if it lasts, look at the controllers' \
+        "The cluster was changing its controller. Run the same command again; if it lasts, look \
+         at the controllers' \
          quorum.",
     ),
     (
         42,
-        "The cluster did not take the request: a partition is listed twice, or the kind of election is unknown to it. \
+        "The cluster did not take the request: a partition is listed twice, or the kind of \
+         election is unknown to it. \
          Upgrade the older of klamm and the cluster if the list is right.",
     ),
     (
         44,
-        "The cluster refuses so many elections in one request (Apache Kafka: 10,000). Use waves: --batch-size 1000.",
+        "The cluster refuses so many elections in one request (Apache Kafka: 10,000). Use waves: \
+         --batch-size 1000.",
     ),
     (
         56,
-        "The replica's log directory is offline. Look at that broker's disks and log, then run the election again.",
+        "The replica's log directory is offline. Look at that broker's disks and log, then run \
+         the election again.",
     ),
     (
         80,
-        "The preferred replica cannot lead: its broker is down, or it is not in sync. Start the broker, wait until the \
-         replica is in the ISR ('klamm leaders --partitions --under-replicated'), then run the election again.",
+        "The preferred replica cannot lead: its broker is down, or it is not in sync. Start the \
+         broker, wait until the replica is in the ISR ('klamm leaders --partitions \
+         --under-replicated'), then run the election again.",
     ),
     (
         83,
-        "No replica can lead: none is running. Start one of the brokers that have the partition, the last leader \
+        "No replica can lead: none is running. Start one of the brokers that have the partition, \
+         the last leader \
          before the others: it has all records.",
     ),
     (84, "Nothing to do: the leader is the one that was wanted."),
     (
         89,
-        "The cluster limits how fast its metadata may change. Use waves: --batch-size 100 --pause 10s.",
+        "The cluster limits how fast its metadata may change. Use waves: --batch-size 100 \
+         --pause 10s.",
     ),
 ];
 
@@ -88,12 +102,14 @@ pub(crate) fn advice(failure: &Failure) -> &'static str {
     match failure.code {
         Some(code) => advice_for_code(code),
         None if failure.name == OUTCOME_UNKNOWN => {
-            "The cluster was asked and its answer did not come: leaders may have changed, or may yet. See who leads \
-             with 'klamm leaders --partitions', then run the same command again: what is already elected is not \
+            "The cluster was asked and its answer did not come: leaders may have changed, or may \
+             yet. See who leads with 'klamm leaders --partitions', then run the same command \
+             again: what is already elected is not \
              elected twice."
         }
         None if failure.name == NOT_ASKED => {
-            "The command ended before these were asked for. Run it again: what is already elected is not elected \
+            "The command ended before these were asked for. Run it again: what is already \
+             elected is not elected \
              twice."
         }
         None => "The controller's log says more.",
@@ -146,7 +162,8 @@ mod tests {
     use super::*;
     use crate::cluster::testing::cluster;
 
-    /// Codes that ElectLeaders can answer for a partition or as a whole, those of the client's own making included.
+    /// Codes that ElectLeaders can answer for a partition or as a whole, those of the client's own
+    /// making included.
     const CAN_HAPPEN: [i16; 16] = [-1, 3, 7, 13, 17, 29, 31, 35, 41, 42, 44, 56, 80, 83, 84, 89];
 
     #[test]

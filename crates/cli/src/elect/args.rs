@@ -11,7 +11,8 @@ use super::request::PartitionSet;
 
 /// Elect leaders of partitions.
 ///
-/// Takes the flags and files of Apache Kafka's kafka-leader-election.sh. Choose partitions with exactly one of
+/// Takes the flags and files of Apache Kafka's kafka-leader-election.sh. Choose partitions with
+/// exactly one of
 /// --topic, --all-topic-partitions and --path-to-json-file.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = "\
@@ -47,7 +48,8 @@ pub(crate) struct ElectArgs {
 
     /// A topic, or a pattern of topics; may be given many times.
     ///
-    /// In a pattern * stands for any characters and ? for one; dots stand for themselves. One topic by name needs
+    /// In a pattern * stands for any characters and ? for one; dots stand for themselves. One topic
+    /// by name needs
     /// --partition.
     #[arg(long, value_name = "TOPIC", help_heading = "Partitions")]
     pub(crate) topic: Vec<TopicArg>,
@@ -64,7 +66,8 @@ pub(crate) struct ElectArgs {
 
     /// A JSON file that lists partitions, - for standard input.
     ///
-    /// Its form: {"partitions": [{"topic": "orders", "partition": 0}]}. A partition may be listed once.
+    /// Its form: {"partitions": [{"topic": "orders", "partition": 0}]}. A partition may be listed
+    /// once.
     #[arg(long, value_name = "FILE", help_heading = "Partitions")]
     pub(crate) path_to_json_file: Option<PathBuf>,
 

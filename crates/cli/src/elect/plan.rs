@@ -8,7 +8,8 @@ use super::request::{Request, Scope, Selection};
 
 /// What an election would do to a partition, going by metadata.
 ///
-/// It is a forecast: the controller also knows which brokers are about to shut down and which replica led last.
+/// It is a forecast: the controller also knows which brokers are about to shut down and which
+/// replica led last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Forecast {
     pub(crate) outcome: Outcome,
@@ -95,7 +96,8 @@ fn first_valid(cluster: &Cluster, partition: &Partition) -> Option<i32> {
         .find(|&id| is_valid(cluster, partition, id))
 }
 
-/// Whether a replica can lead without losing records: online, and in the ISR, or in the ELR when the ISR is empty.
+/// Whether a replica can lead without losing records: online, and in the ISR, or in the ELR when
+/// the ISR is empty.
 fn is_valid(cluster: &Cluster, partition: &Partition, replica: i32) -> bool {
     let eligible = if partition.isr.is_empty() {
         partition
@@ -108,8 +110,8 @@ fn is_valid(cluster: &Cluster, partition: &Partition, replica: i32) -> bool {
     eligible && cluster.is_online(replica, partition)
 }
 
-/// The partitions of a cluster that an election of all of them is about: those off their preferred leader, or those
-/// without a leader.
+/// The partitions of a cluster that an election of all of them is about: those off their preferred
+/// leader, or those without a leader.
 pub(crate) fn candidates(election: ElectionType, cluster: &Cluster) -> Vec<TopicPartition> {
     let applies = |partition: &Partition| match election {
         ElectionType::Preferred => !partition.is_led_by_preferred(),
@@ -126,12 +128,14 @@ pub(crate) fn candidates(election: ElectionType, cluster: &Cluster) -> Vec<Topic
 pub(crate) struct Plan {
     /// Whether every partition of the cluster is meant.
     pub(crate) is_all: bool,
-    /// Partitions to elect together, one wave after the other; empty where one request asks for all.
+    /// Partitions to elect together, one wave after the other; empty where one request asks for
+    /// all.
     pub(crate) waves: Vec<Vec<TopicPartition>>,
 }
 
 impl Plan {
-    /// Splits a request into waves. `cluster` is what metadata says; without it nothing can be selected.
+    /// Splits a request into waves. `cluster` is what metadata says; without it nothing can be
+    /// selected.
     pub(crate) fn new(request: &Request, cluster: Option<&Cluster>) -> Result<Self, Problem> {
         let is_all = request.scope == Scope::All;
         let partitions = match (&request.scope, cluster) {

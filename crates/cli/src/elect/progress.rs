@@ -9,7 +9,8 @@ use crate::table::plural;
 /// The narrowest terminal with room for the bar and for what it says.
 const WIDTH_WITH_BAR: usize = 70;
 
-/// How far the waves are: a bar on a terminal, a line a wave elsewhere, nothing where there is one wave.
+/// How far the waves are: a bar on a terminal, a line a wave elsewhere, nothing where there is one
+/// wave.
 pub(crate) struct Progress<'a> {
     out: &'a Output,
     waves: usize,

@@ -153,8 +153,8 @@ fn topics(topics: &[TopicArg], partition: Option<&PartitionSet>) -> Result<Scope
 }
 
 impl Selection {
-    /// The partitions of a cluster that are meant. Numbers of a topic by name are meant also where it has no such
-    /// partition: the cluster then says so. A pattern only finds what there is.
+    /// The partitions of a cluster that are meant. Numbers of a topic by name are meant also where
+    /// it has no such partition: the cluster then says so. A pattern only finds what there is.
     pub(crate) fn select(&self, cluster: &Cluster) -> Vec<TopicPartition> {
         let meant = |tp: &&TopicPartition| {
             self.names(&tp.topic) && self.partitions.contains(tp.partition.0)

@@ -8,7 +8,8 @@ use crate::errors::Problem;
 
 use super::args::ExplainArgs;
 
-/// The most bytes that are read: more than ten of the largest requests that a broker takes by default.
+/// The most bytes that are read: more than ten of the largest requests that a broker takes by
+/// default.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The bytes that the flags name.

@@ -8,9 +8,9 @@ use crate::patterns::TopicArg;
 
 /// Show which broker leads what.
 ///
-/// Per broker: the partitions that it leads, those that it would lead if every partition were led by its preferred
-/// replica, the difference, and its replicas that are out of sync. Brokers that are down are shown where a replica
-/// list names them.
+/// Per broker: the partitions that it leads, those that it would lead if every partition were led
+/// by its preferred replica, the difference, and its replicas that are out of sync. Brokers that
+/// are down are shown where a replica list names them.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -76,7 +76,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A screenful that replaces the last one without flicker: each line is cleared to its end, then all below.
+/// A screenful that replaces the last one without flicker: each line is cleared to its end, then
+/// all below.
 fn in_place(caption: &str, text: &str, (width, height): (usize, usize)) -> String {
     let lines: Vec<&str> = caption.lines().chain([""]).chain(text.lines()).collect();
     // The last row stays free, so that nothing scrolls.

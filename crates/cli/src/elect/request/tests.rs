@@ -327,7 +327,8 @@ fn selections_take_what_the_cluster_has() {
         selected("--topic orders.* --partition 1"),
         pair("orders.eu-1", "")
     );
-    // A partition of a topic by name is asked for, whether it exists or not, as it is without a pattern.
+    // A partition of a topic by name is asked for, whether it exists or not, as it is without a
+    // pattern.
     assert_eq!(
         selected("--topic ordersx --topic orders.* --partition 1"),
         pair("orders.eu-1 ordersx-1", "")
