@@ -3,6 +3,7 @@
 
 use expect_test::expect;
 use klamm_cluster::Spec;
+use klamm_java_peer::{Value, json};
 use klamm_protocol::messages::alter_partition_reassignments::{
     AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic,
 };
@@ -15,6 +16,7 @@ use klamm_protocol::messages::elect_leaders::ElectLeadersResponse;
 use klamm_protocol::{ErrorCode, Uuid};
 
 use crate::Context;
+use crate::klamm::klamm;
 use crate::wire::{PREFERRED, Wire, elect, same, show};
 
 const TOPICS: [&str; 3] = ["many-a", "many-b", "many-c"];
@@ -98,6 +100,42 @@ pub(crate) fn ten_thousand(_: &mut Context) {
         9999 x NONE (0)
     "#]]
     .assert_eq(&summary(2, &most));
+    let rest = wire.call(2, &elect(PREFERRED, None));
+    assert!(summary(2, &rest).contains("201 x NONE (0)"));
+
+    for topic in TOPICS {
+        turn_around(&mut wire, topic, [2, 1]);
+    }
+    let elect = "elect --election-type preferred --bootstrap-controller";
+    let controller = cluster.controller(101);
+    let null_list = klamm(&format!("{elect} {controller} --all-topic-partitions"));
+    expect![[r#"
+        --- errors
+        error: no leader was elected
+          cause: 127.0.0.1:PORT: the controller refuses to elect all partitions of a cluster this large at once; connect to brokers, which know the partitions, or name them
+        --- exit status 1
+    "#]].assert_eq(&null_list.shown());
+    // An explicit list goes in requests that are small enough.
+    let file = cluster.dir().join("partitions.json");
+    let partitions: Vec<Value> = TOPICS
+        .iter()
+        .flat_map(|topic| {
+            all.iter()
+                .map(move |p| json!({ "topic": topic, "partition": p }))
+        })
+        .collect();
+    std::fs::write(&file, json!({ "partitions": partitions }).to_string()).unwrap();
+    let file = file.display();
+    let listed = klamm(&format!(
+        "{elect} {controller} --output plain --path-to-json-file {file}"
+    ));
+    assert_eq!(listed.status, 0, "{}", listed.stderr);
+    let elected = listed
+        .stdout
+        .lines()
+        .filter(|line| line.contains(" result=elected "))
+        .count();
+    assert_eq!(elected, 10_200);
 }
 
 /// How often each error occurs, and with which message.

@@ -122,6 +122,7 @@ fn main() -> ExitCode {
                 failover::preferred_after_a_restart,
             ),
             Test("failover::unknown_topics_and_partitions", failover::unknown),
+            Test("failover::at_the_controller", failover::at_the_controller),
             Test(
                 "failover::the_preferred_replica_is_down",
                 failover::preferred_replica_down,
