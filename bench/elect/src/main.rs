@@ -72,20 +72,26 @@ fn run(options: &Options) -> Result<bool, String> {
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     let bootstrap = cluster.bootstrap();
     let mut is_met = true;
-    for (topic, name, scope, samples) in [
+    let part = &["--topic", "one", "--partition", "0"][..];
+    let all = &["--all-topic-partitions"][..];
+    let rows = [
         (
             &one,
-            "one partition",
-            &["--topic", "one", "--partition", "0"][..],
+            "one partition, nothing to elect",
+            part,
+            false,
             options.samples,
         ),
+        (&one, "one partition, elected", part, true, options.samples),
         (
             &many,
-            "all partitions",
-            &["--all-topic-partitions"][..],
+            "all partitions, elected",
+            all,
+            true,
             options.samples.div_ceil(3),
         ),
-    ] {
+    ];
+    for (topic, name, scope, is_elected, samples) in rows {
         let arguments: Vec<&str> = [
             "--bootstrap-server",
             &bootstrap,
@@ -98,12 +104,16 @@ fn run(options: &Options) -> Result<bool, String> {
         let mut klamm = Vec::new();
         let mut theirs = Vec::new();
         for _ in 0..samples {
-            topic.move_preferred_leaders()?;
+            if is_elected {
+                topic.move_preferred_leaders()?;
+            }
             klamm.push(process::sample(
                 &[options.klamm.as_str(), "elect"],
                 &arguments,
             )?);
-            topic.move_preferred_leaders()?;
+            if is_elected {
+                topic.move_preferred_leaders()?;
+            }
             let apache: Vec<&str> = apache.iter().map(String::as_str).collect();
             theirs.push(process::sample(&apache, &arguments)?);
         }
