@@ -31,6 +31,9 @@ pub enum DecodeError {
     /// A varint goes on past its longest form or its range.
     #[error("varint is longer than {0} bytes or out of range")]
     VarintTooLong(u8),
+    /// A string is longer than an int16 can say, which Apache Kafka refuses in compact form, too.
+    #[error("string has {0} bytes, more than 32767")]
+    StringTooLong(usize),
     /// A string is not UTF-8.
     #[error("string is not valid UTF-8")]
     Utf8,

@@ -4,13 +4,14 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use smallvec::SmallVec;
 
+use super::sizer::STRING_MAX;
 use super::{DecodeError, Fixed};
 use crate::Uuid;
 
 /// Reads primitive types from the front of a frame.
 ///
 /// Strings and byte arrays come out as views on the frame. An array allocates only after
-/// [`Reader::begin_array`] has promised its elements bytes of the frame that nothing else was
+/// `Reader::begin_array` has promised its elements bytes of the frame that nothing else was
 /// promised; so all allocations of one decode together are bounded by the frame's length times the
 /// largest ratio of an element's size in memory to its least size on the wire.
 #[derive(Debug)]
@@ -185,6 +186,9 @@ impl<'a> Reader<'a> {
     /// Reads `len` bytes of UTF-8 as a view on the frame.
     #[inline]
     pub fn string(&mut self, len: usize) -> Result<ByteString, DecodeError> {
+        if len > STRING_MAX {
+            return Err(DecodeError::StringTooLong(len));
+        }
         ByteString::try_from(self.bytes(len)?).map_err(|_| DecodeError::Utf8)
     }
 
@@ -308,7 +312,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Claims room for `count` elements that take at least `least` bytes each, so that the caller
-    /// may allocate for all of them. [`Reader::begin_element`] gives the claim of one back.
+    /// may allocate for all of them. `Reader::begin_element` gives the claim of one back.
     #[inline]
     pub(super) fn begin_array(&mut self, count: usize, least: usize) -> Result<(), DecodeError> {
         let left = self.rest.len().saturating_sub(self.promised);
@@ -325,7 +329,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Gives back what [`Reader::begin_array`] claimed for an element that is read next.
+    /// Gives back what `Reader::begin_array` claimed for an element that is read next.
     #[inline]
     pub(super) fn begin_element(&mut self, least: usize) {
         self.promised = self.promised.saturating_sub(least);

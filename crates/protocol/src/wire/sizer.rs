@@ -13,7 +13,7 @@ pub struct Sizer {
 
 /// The longest string, in bytes: its length is an int16 in older versions, and Apache Kafka keeps
 /// the limit in compact ones.
-const STRING_MAX: usize = i16::MAX as usize;
+pub(super) const STRING_MAX: usize = i16::MAX as usize;
 const LEN_MAX: usize = i32::MAX as usize;
 
 impl Sizer {

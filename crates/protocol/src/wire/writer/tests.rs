@@ -22,6 +22,20 @@ fn strings_of_every_length_come_back() {
 }
 
 #[test]
+fn strings_end_at_the_same_length_in_both_directions() {
+    for (len, is_fine) in [(32_767, true), (32_768, false)] {
+        let text = "x".repeat(len);
+        let mut sizer = Sizer::new();
+        assert_eq!(sizer.string("text", true, &text).is_ok(), is_fine);
+        let mut writer = Writer::one_buffer(0);
+        writer.string(true, &text);
+        let bytes = writer.into_bytes();
+        let read = Reader::new(&bytes).required_string("text", true);
+        assert_eq!(read.is_ok(), is_fine);
+    }
+}
+
+#[test]
 fn integers_of_every_count_come_back() {
     for compact in [true, false] {
         for count in 0..200i32 {
