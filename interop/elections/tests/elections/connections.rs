@@ -87,14 +87,14 @@ pub(crate) fn garbage(_: &mut Context) {
     expect![[r#"
         --- errors
         error: the cluster could not be reached
-          cause: 127.0.0.1:PORT: the server sent a frame of 2147483647 bytes, over the limit of 104857600; it may not be a Kafka server
+          cause: 127.0.0.1:PORT: the server sent a frame of 2147483647 bytes, over the limit of 104857600; it may not be a Kafka server: check the address
         --- exit status 1
     "#]].assert_eq(&length_that_no_answer_has);
     let answer_to_another_request = answered(b"\0\0\0\x0a\x11\x22\x33\x44\0\0\0\0\0\0");
     expect![[r#"
         --- errors
         error: the cluster could not be reached
-          cause: 127.0.0.1:PORT: the answer with correlation id 287454020 came where 0 was due; this may not be a Kafka server, or a proxy mixes answers up
+          cause: 127.0.0.1:PORT: the answer with correlation id 287454020 came where 0 was due; this may not be a Kafka server, or a proxy mixes answers up: check the address
         --- exit status 1
     "#]].assert_eq(&answer_to_another_request);
 }
