@@ -1,5 +1,5 @@
 //! `klamm elect`: a command line becomes a [`request`], metadata a [`plan`], answers a [`report`],
-//! which [`render`] gives a form. [`run`] does the talking in between.
+//! which [`render`] gives a form. [`run()`] does the talking in between.
 
 mod advice;
 mod args;

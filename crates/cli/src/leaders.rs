@@ -1,5 +1,5 @@
 //! `klamm leaders`: metadata becomes a [`snapshot`] of who leads what, which [`report`] gives a
-//! form; [`run`] does the talking.
+//! form; [`run()`] does the talking.
 
 mod args;
 mod frame;

@@ -207,7 +207,7 @@ impl<'a> Election<'a> {
             return look.await.ok().and_then(Result::ok);
         }
         let until = Instant::now() + SETTLE;
-        let mut wait = Duration::from_millis(10);
+        let mut wait = Duration::from_millis(2);
         loop {
             let look = interrupt.race(look(self.admin, &self.request.scope)).await;
             let after = match look {
