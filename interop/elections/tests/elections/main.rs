@@ -6,8 +6,10 @@
 mod answers;
 mod authorization;
 mod connections;
+mod controllers;
 mod failover;
 mod klamm;
+mod leaderless;
 mod limit;
 mod refusals;
 mod seen;
@@ -122,13 +124,19 @@ fn main() -> ExitCode {
                 failover::preferred_after_a_restart,
             ),
             Test("failover::unknown_topics_and_partitions", failover::unknown),
-            Test("failover::at_the_controller", failover::at_the_controller),
+            Test(
+                "controllers::elect_and_serve_no_metadata",
+                controllers::at_the_controller,
+            ),
             Test(
                 "failover::the_preferred_replica_is_down",
                 failover::preferred_replica_down,
             ),
-            Test("failover::no_replica_is_alive", failover::no_live_replica),
-            Test("failover::an_unclean_election", failover::unclean),
+            Test(
+                "leaderless::no_replica_is_alive",
+                leaderless::no_live_replica,
+            ),
+            Test("leaderless::an_unclean_election", leaderless::unclean),
             Test("connections::no_listener", connections::no_listener),
             Test("connections::a_server_that_closes", connections::closes),
             Test(
