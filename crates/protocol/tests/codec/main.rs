@@ -7,6 +7,11 @@
 //! - `model`: random values of every message and version, against a plain encoder.
 //! - `rules`: what a version cannot carry, nulls, defaults, tagged fields.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test support: a failure is a panic that shows the cause"
+)]
+
 mod allocation;
 mod facts;
 mod frames;

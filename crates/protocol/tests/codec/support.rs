@@ -19,12 +19,6 @@ impl Subject {
         let value = value::random(&self.schema, version, options, &mut || rng.u64(..));
         Bytes::from(value::encode(&self.schema, version, &value))
     }
-
-    /// The smallest instance of this message, encoded by the model.
-    pub(crate) fn smallest_bytes(&self, version: i16) -> Bytes {
-        let value = value::smallest(&self.schema, version);
-        Bytes::from(value::encode(&self.schema, version, &value))
-    }
 }
 
 /// Every message that has a valid version.
