@@ -38,7 +38,7 @@ pub struct Codec {
     pub versions: VersionRange,
     /// The versions with compact lengths and tagged fields.
     pub flexible: VersionRange,
-    transcode: fn(&Bytes, i16) -> Result<Transcoded, TranscodeError>,
+    recode: fn(&Bytes, i16, i16) -> Result<Transcoded, TranscodeError>,
 }
 
 /// What became of bytes that were decoded and encoded again.
@@ -70,20 +70,25 @@ impl Codec {
             api_key,
             versions: M::VERSIONS,
             flexible: M::FLEXIBLE,
-            transcode: transcode::<M>,
+            recode: recode::<M>,
         }
     }
 
     /// Decodes bytes in a version and encodes the value again.
     pub fn transcode(&self, bytes: &Bytes, version: i16) -> Result<Transcoded, TranscodeError> {
-        (self.transcode)(bytes, version)
+        self.recode(bytes, version, version)
+    }
+
+    /// Decodes bytes in a version and encodes the value in another, which may not be able to carry it.
+    pub fn recode(&self, bytes: &Bytes, from: i16, to: i16) -> Result<Transcoded, TranscodeError> {
+        (self.recode)(bytes, from, to)
     }
 }
 
-fn transcode<M: Message>(bytes: &Bytes, version: i16) -> Result<Transcoded, TranscodeError> {
-    let decoded = decode::<M>(bytes, version)?;
+fn recode<M: Message>(bytes: &Bytes, from: i16, to: i16) -> Result<Transcoded, TranscodeError> {
+    let decoded = decode::<M>(bytes, from)?;
     Ok(Transcoded {
-        bytes: encode(&decoded.value, version)?,
+        bytes: encode(&decoded.value, to)?,
         left: decoded.left,
     })
 }

@@ -254,11 +254,11 @@ fn field_type(text: &str, place: &str) -> Result<Type, SchemaError> {
     })
 }
 
-/// Defaults occur as texts (`"-1"`, `"0x7f"`, `"null"`), bare numbers and booleans, and JSON's null.
+/// Defaults occur as texts (`"-1"`, `"0x7f"`, `"null"`), bare numbers and booleans. JSON's null is no
+/// default at all for Apache Kafka, other than the text `"null"`.
 fn default(value: Option<&Value>, ty: &Type, place: &str) -> Result<Default, SchemaError> {
     let text = match value {
-        None => return Ok(Default::Zero),
-        Some(Value::Null) => "null".to_owned(),
+        None | Some(Value::Null) => return Ok(Default::Zero),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };

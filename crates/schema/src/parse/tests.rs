@@ -51,7 +51,8 @@ fn defaults_are_read_in_every_form_that_occurs() {
             Default::True,
             Default::Zero,
             Default::Null,
-            Default::Null,
+            // Apache Kafka reads JSON's null, unlike the text "null", as no default at all.
+            Default::Zero,
             Default::Zero,
             Default::Zero,
         ]

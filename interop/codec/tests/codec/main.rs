@@ -63,6 +63,10 @@ fn main() -> ExitCode {
                 messages::to_java,
             ),
             Test(
+                "messages::klamm_and_java_refuse_what_another_version_cannot_carry",
+                messages::recoded,
+            ),
+            Test(
                 "records::klamm_reads_batches_that_java_writes",
                 records::from_java,
             ),

@@ -2,7 +2,7 @@ use std::io::{IsTerminal, Write};
 
 use bytes::Bytes;
 use klamm_java_peer::{Value, hex, json, unhex};
-use klamm_protocol::MessageKind;
+use klamm_protocol::{MessageKind, TranscodeError};
 use klamm_schema::value::{self, RandomOptions};
 
 use crate::Context;
@@ -75,6 +75,50 @@ pub(crate) fn to_java(context: &mut Context) {
         }
     }
     tally.done();
+}
+
+/// A value read in one version and written in another: equal bytes, or refused by both.
+pub(crate) fn recoded(context: &mut Context) {
+    let mut tally = Tally::default();
+    let (mut written, mut refused) = (0, 0);
+    for subject in &context.subjects {
+        let (codec, schema) = (&subject.codec, &subject.schema);
+        let mut rng = fastrand::Rng::with_seed(context.seed);
+        for from in codec.versions.iter() {
+            let random = |rng: &mut fastrand::Rng| {
+                let options = RandomOptions {
+                    unknown_tags: false,
+                    max_elements: 1,
+                };
+                let value = value::random(schema, from, options, &mut || rng.u64(..));
+                Bytes::from(value::encode(schema, from, &value))
+            };
+            let values: Vec<Bytes> = (0..8).map(|_| random(&mut rng)).collect();
+            for to in codec.versions.iter() {
+                let bytes: Vec<String> = values.iter().map(|bytes| hex(bytes)).collect();
+                let args =
+                    json!({ "message": codec.name, "version": from, "to": to, "bytes": bytes });
+                let answers = context.java.call("recode", args);
+                let answers = answers.unwrap_or_else(|e| panic!("{} {from} {to}: {e}", codec.name));
+                for (java, bytes) in answers.as_array().unwrap().iter().zip(&values) {
+                    let ours = match codec.recode(bytes, from, to) {
+                        Ok(ours) => Some(hex(&ours.bytes)),
+                        Err(TranscodeError::Encode(_)) => None,
+                        Err(e) => panic!("{} {from}: {e}", codec.name),
+                    };
+                    *(if ours.is_some() {
+                        &mut written
+                    } else {
+                        &mut refused
+                    }) += 1;
+                    let at = || format!("{} from {from} to {to}: {}", codec.name, hex(bytes));
+                    assert_eq!(ours.as_deref(), java.as_str(), "{}", at());
+                }
+            }
+            tally.count(subject, from);
+        }
+    }
+    println!("  {written} written in another version, {refused} refused by both");
 }
 
 /// What was tried, for the progress line and the totals.

@@ -7,6 +7,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.Map;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
@@ -23,6 +24,7 @@ final class Messages {
         ops.put("random", this::random);
         ops.put("smallest", this::smallest);
         ops.put("decode", this::decode);
+        ops.put("recode", this::recode);
     }
 
     /** {@code message, version, seed, count} gives the bytes of random instances. */
@@ -59,6 +61,27 @@ final class Messages {
             answer.put("left", buffer.remaining());
             answer.put("bytes", Peer.HEX.formatHex(write(message, version)));
             answer.set("json", json(entry, message, version));
+        }
+        return answers;
+    }
+
+    /**
+     * {@code message, version, to, bytes} gives, of each, the bytes in version {@code to}, or null
+     * where that version cannot carry the value.
+     */
+    private JsonNode recode(JsonNode args) throws Exception {
+        Catalog.Entry entry = entry(args);
+        short to = (short) Peer.required(args, "to").asInt();
+        ArrayNode answers = Peer.NODES.arrayNode();
+        for (JsonNode bytes : Peer.required(args, "bytes")) {
+            ByteBuffer buffer = ByteBuffer.wrap(Peer.HEX.parseHex(bytes.asText()));
+            Message message = read(entry, buffer, version(args));
+            try {
+                answers.add(Peer.HEX.formatHex(write(message, to)));
+            } catch (UnsupportedVersionException | NullPointerException e) {
+                // Kafka checks fields that a version lacks, and trips over null where none may be.
+                answers.addNull();
+            }
         }
         return answers;
     }
