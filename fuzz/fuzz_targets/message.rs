@@ -2,8 +2,8 @@
 //! version, the rest is its bytes.
 #![no_main]
 
-use klamm_fuzz::{bounded, codecs};
-use klamm_protocol::{Bytes, TranscodeError};
+use klamm_fuzz::bounded;
+use klamm_protocol::{Bytes, TranscodeError, codecs};
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 fuzz_target!(|data: &[u8]| -> Corpus {

@@ -1,6 +1,6 @@
 //! What the fuzz targets have in common.
 
-use klamm_protocol::{ApiKey, Codec, MessageKind, data, messages};
+use klamm_protocol::{ApiKey, Codec, MessageKind, messages};
 
 /// Runs `code` on `len` bytes from the wire, and holds it to klamm's allocation limit:
 /// at most 64 times their length and 64 KiB at any time.
@@ -14,22 +14,6 @@ pub fn bounded<T>(len: usize, code: impl FnOnce() -> T) -> T {
         allocated.bytes_max
     );
     result.expect("the code has run")
-}
-
-/// Every message, in an order that does not change while the schemas do not.
-pub fn codecs() -> impl Iterator<Item = &'static Codec> {
-    [
-        messages::CODECS,
-        data::clients::CODECS,
-        data::group_coordinator::CODECS,
-        data::metadata::CODECS,
-        data::raft::CODECS,
-        data::share_coordinator::CODECS,
-        data::storage::CODECS,
-        data::transaction_coordinator::CODECS,
-    ]
-    .into_iter()
-    .flatten()
 }
 
 /// The codec of an API's request or response.

@@ -41,13 +41,21 @@ pub(crate) fn parse_positive(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// As [`parse_positive`]; a bare number is seconds.
+/// The shortest interval: asking a cluster more often is load, and tells nobody more.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+
+/// As [`parse_positive`], and not too short; a bare number is seconds.
 pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        parse_positive(&format!("{text}s"))
+    let is_bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let interval = parse_positive(&if is_bare {
+        format!("{text}s")
     } else {
-        parse_positive(text)
+        text.to_owned()
+    })?;
+    if interval < SHORTEST_INTERVAL {
+        return Err(format!("must be at least {}", Shown(SHORTEST_INTERVAL)));
     }
+    Ok(interval)
 }
 
 /// Shows a duration as [`parse`] reads it, in its largest whole unit.
@@ -103,5 +111,9 @@ mod tests {
             Err("must be longer than 0".to_owned())
         );
         assert_eq!(parse_interval("0"), Err("must be longer than 0".to_owned()));
+        assert_eq!(
+            parse_interval("99ms"),
+            Err("must be at least 100ms".to_owned())
+        );
     }
 }

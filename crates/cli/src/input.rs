@@ -23,7 +23,8 @@ pub(crate) fn text(bytes: Vec<u8>) -> io::Result<String> {
     })
 }
 
-fn limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
+/// Reads a source to its end, unless that is more than `most` bytes away.
+pub(crate) fn limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source
         .take(most.saturating_add(1))

@@ -95,7 +95,7 @@ async fn clusters_that_do_not_tell_the_elr() {
 #[tokio::test]
 async fn watching_appends_where_there_is_no_terminal_and_ends_with_ctrl_c() {
     let cluster = cluster().await;
-    let line = format!("leaders {} --output json --watch 10ms", cluster.flag());
+    let line = format!("leaders {} --output json --watch 100ms", cluster.flag());
     let mut child = start(&line);
     let mut lines = BufReader::new(child.stdout.as_mut().expect("a pipe")).lines();
     for _ in 0..3 {
@@ -116,7 +116,7 @@ async fn watching_goes_on_when_the_cluster_does() {
     let config = file("watch.properties", "retries=0\n");
     let config = config.display();
     let line = format!(
-        "leaders {} --command-config {config} --watch 10ms",
+        "leaders {} --command-config {config} --watch 100ms",
         cluster.flag()
     );
     let mut child = start(&format!("{line} --output plain --broker 1"));
@@ -145,7 +145,7 @@ async fn watching_goes_on_when_the_cluster_does() {
 async fn a_reader_that_goes_away_ends_it_quietly() {
     let cluster = cluster().await;
     let mut child = start(&format!(
-        "leaders {} --watch 10ms --output json",
+        "leaders {} --watch 100ms --output json",
         cluster.flag()
     ));
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();

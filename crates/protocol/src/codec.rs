@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use thiserror::Error;
 
-use crate::{DecodeError, EncodeError, Message, VersionRange, decode, encode};
+use crate::{DecodeError, EncodeError, Message, VersionRange, data, decode, encode, messages};
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,8 +24,8 @@ pub enum MessageKind {
 
 /// A message whose type is known only when the program runs.
 ///
-/// `messages::CODECS` and the `CODECS` of each module of `data` list them all: for tests, fuzzing and
-/// tools that go over every message.
+/// [`codecs`] lists them all, `messages::CODECS` and each module of `data` their own: for tests,
+/// fuzzing and tools that go over every message.
 #[derive(Clone, Copy, Debug)]
 pub struct Codec {
     /// The schema's name, such as `ElectLeadersRequest`.
@@ -83,6 +83,12 @@ impl Codec {
     pub fn recode(&self, bytes: &Bytes, from: i16, to: i16) -> Result<Transcoded, TranscodeError> {
         (self.recode)(bytes, from, to)
     }
+}
+
+/// Every message, in an order that does not change while the schemas do not.
+pub fn codecs() -> impl Iterator<Item = &'static Codec> {
+    let folders = data::FOLDERS.iter().copied();
+    core::iter::once(messages::CODECS).chain(folders).flatten()
 }
 
 fn recode<M: Message>(bytes: &Bytes, from: i16, to: i16) -> Result<Transcoded, TranscodeError> {

@@ -41,7 +41,7 @@ pub mod data {
 pub use api_key::{ApiKey, ApiVersion, Listener};
 pub use bytes::Bytes;
 pub use bytestring::ByteString;
-pub use codec::{Codec, MessageKind, TranscodeError, Transcoded};
+pub use codec::{Codec, MessageKind, TranscodeError, Transcoded, codecs};
 pub use error_code::ErrorCode;
 pub use ids::{BrokerId, LeaderEpoch, Offset, PartitionEpoch, PartitionIndex, Uuid};
 pub use message::{Decoded, Message, Request, VersionRange, decode, encode, encode_segments};

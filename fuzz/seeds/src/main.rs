@@ -7,11 +7,10 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use klamm_fuzz::codecs;
 use klamm_protocol::records::{
     BatchBuilder, BatchOptions, Codec, Compression, ControlType, Header, NewRecord,
 };
-use klamm_protocol::{ApiKey, MessageKind, Offset};
+use klamm_protocol::{ApiKey, MessageKind, Offset, codecs};
 use klamm_schema::value::{self, RandomOptions};
 use klamm_schema::{Schema, load_dir};
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use klamm_explain::input;
 
 use crate::errors::Problem;
+use crate::input::limited;
 
 use super::args::ExplainArgs;
 
@@ -55,20 +56,9 @@ fn text_of(flag: &str, text: &str) -> Result<String, Problem> {
 }
 
 fn read(source: impl Read, name: &str) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    let read = source.take(MOST_BYTES + 1).read_to_end(&mut bytes);
-    if let Err(error) = read {
-        return Err(Problem::failure(format!("{name} cannot be read"))
+    limited(source, MOST_BYTES).map_err(|error| {
+        Problem::failure(format!("{name} cannot be read"))
             .because(error.to_string())
-            .next("see whether it can be read to its end"));
-    }
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Problem::misuse(format!("{name} is too large"))
-            .because(format!(
-                "no more than {} MiB are decoded at once",
-                MOST_BYTES >> 20
-            ))
-            .next("cut out the frames in question"));
-    }
-    Ok(bytes)
+            .next("see whether it can be read to its end, or cut out the frames in question")
+    })
 }

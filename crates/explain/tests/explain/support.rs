@@ -1,7 +1,7 @@
 //! Every message with its schema and codec, and what must hold of every tree.
 
 use klamm_explain::{Node, Region, Role, Tree, Value, schema};
-use klamm_protocol::{Bytes, Codec, data, messages};
+use klamm_protocol::{Bytes, Codec, codecs};
 use klamm_schema::value::{self, RandomOptions, StructValue};
 use klamm_schema::{Field, Schema, Struct, Type};
 
@@ -13,19 +13,8 @@ pub(crate) struct Subject {
 
 /// Every message that has a valid version.
 pub(crate) fn subjects() -> Vec<Subject> {
-    let codecs = [
-        messages::CODECS,
-        data::clients::CODECS,
-        data::group_coordinator::CODECS,
-        data::metadata::CODECS,
-        data::raft::CODECS,
-        data::share_coordinator::CODECS,
-        data::storage::CODECS,
-        data::transaction_coordinator::CODECS,
-    ];
-    let codecs = codecs.concat().into_iter();
-    codecs
-        .map(|codec| Subject {
+    codecs()
+        .map(|&codec| Subject {
             codec,
             schema: schema(codec.name).unwrap(),
         })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use klamm_protocol::{Bytes, Codec, data, messages};
+use klamm_protocol::{Bytes, Codec, codecs};
 use klamm_schema::value::{self, RandomOptions};
 use klamm_schema::{Schema, load_dir};
 
@@ -23,17 +23,7 @@ impl Subject {
 
 /// Every message that has a valid version.
 pub(crate) fn subjects() -> Vec<Subject> {
-    let codecs: Vec<Codec> = [
-        messages::CODECS,
-        data::clients::CODECS,
-        data::group_coordinator::CODECS,
-        data::metadata::CODECS,
-        data::raft::CODECS,
-        data::share_coordinator::CODECS,
-        data::storage::CODECS,
-        data::transaction_coordinator::CODECS,
-    ]
-    .concat();
+    let codecs: Vec<Codec> = codecs().copied().collect();
     let mut schemas = schemas();
     schemas.retain(|schema| !schema.valid_versions.is_empty());
     assert_eq!(

@@ -83,6 +83,13 @@ pub fn generate(folders: &BTreeMap<String, Vec<Schema>>) -> Vec<GeneratedFile> {
         tables::codecs(schemas.iter().copied(), "self", &mut index);
         index.line("}");
     }
+    index.line("");
+    index.line("/// The messages of every folder.");
+    index.line("pub(crate) const FOLDERS: &[&[crate::Codec]] = &[");
+    for folder in data.keys() {
+        index.line(format!("{}::CODECS,", identifier(folder)));
+    }
+    index.line("];");
     files.push(GeneratedFile {
         name: "data.rs".into(),
         text: index.into_text(),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use klamm_protocol::{Codec, data, messages};
+use klamm_protocol::{Codec, codecs};
 use klamm_schema::{Schema, load_dir};
 
 /// A message: its generated codec and the schema it was generated from.
@@ -12,21 +12,9 @@ pub(crate) struct Subject {
 
 /// Every message that has a valid version.
 pub(crate) fn all() -> Vec<Subject> {
-    let codecs = [
-        messages::CODECS,
-        data::clients::CODECS,
-        data::group_coordinator::CODECS,
-        data::metadata::CODECS,
-        data::raft::CODECS,
-        data::share_coordinator::CODECS,
-        data::storage::CODECS,
-        data::transaction_coordinator::CODECS,
-    ]
-    .concat();
     let mut schemas = schemas();
-    codecs
-        .into_iter()
-        .map(|codec| {
+    codecs()
+        .map(|&codec| {
             let schema = schemas.remove(codec.name);
             Subject {
                 codec,
