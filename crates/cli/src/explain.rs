@@ -3,7 +3,10 @@
 //! have.
 
 mod args;
+mod captures;
+mod frames;
 mod input;
+mod logs;
 mod run;
 
 pub(crate) use args::ExplainArgs;

@@ -1,6 +1,10 @@
 //! Bytes in the forms in which people have them.
 
+mod form;
+
 use thiserror::Error;
+
+pub use form::{Form, START_BYTES};
 
 /// Why a text is no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

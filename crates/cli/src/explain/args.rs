@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
+use klamm_explain::input::Form;
 
 /// Explain messages of the Kafka protocol, byte by byte.
 ///
@@ -102,6 +104,20 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE", help_heading = "Bytes")]
     pub(crate) file: Option<PathBuf>,
 
+    /// What the bytes are, where it cannot be told from how they begin and from the file's name.
+    #[arg(
+        long = "as",
+        value_name = "FORM",
+        help_heading = "Bytes",
+        requires = "bytes",
+        value_parser = form_parser()
+    )]
+    pub(crate) form: Option<Form>,
+
+    /// Show what a log or a capture holds byte by byte, instead of a line each.
+    #[arg(long, help_heading = "Bytes", requires = "bytes")]
+    pub(crate) tree: bool,
+
     /// The API of a response, or of a body.
     #[arg(long, value_name = "API", help_heading = "Bytes", requires = "bytes")]
     pub(crate) api: Option<String>,
@@ -127,4 +143,13 @@ pub(crate) enum TextOrJson {
     Text,
     /// One JSON object a line.
     Json,
+}
+
+/// Takes a form by its name.
+fn form_parser() -> impl TypedValueParser<Value = Form> {
+    let name_of = |name: String| {
+        let mut forms = Form::ALL.into_iter();
+        forms.find(|form| form.name() == name).ok_or("no such form")
+    };
+    PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(name_of)
 }

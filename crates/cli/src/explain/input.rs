@@ -1,64 +1,139 @@
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
 
-use klamm_explain::input;
+use klamm_explain::input::{self, Form, START_BYTES};
 
 use crate::errors::Problem;
 use crate::input::limited;
 
 use super::args::ExplainArgs;
 
-/// The most bytes that are read: more than ten of the largest requests that a broker takes by
-/// default.
+/// The most bytes that are read at once: more than ten of the largest requests that a broker takes
+/// by default.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The bytes that the flags name.
-pub(super) fn bytes(args: &ExplainArgs) -> Result<Vec<u8>, Problem> {
+/// What the flags name.
+pub(super) enum Input {
+    Directory(PathBuf),
+    Source(Source),
+}
+
+/// Bytes of which the start is read.
+pub(super) struct Source {
+    name: String,
+    path: Option<PathBuf>,
+    start: Cursor<Vec<u8>>,
+    rest: Box<dyn Read>,
+}
+
+/// Opens what the flags name.
+pub(super) fn open(args: &ExplainArgs) -> Result<Input, Problem> {
     if let Some(text) = &args.hex {
         let text = text_of("--hex", text)?;
-        return input::hex(&text).map_err(|error| {
+        let bytes = input::hex(&text).map_err(|error| {
             Problem::misuse("--hex is not hexadecimal")
                 .because(error.to_string())
                 .next("give two digits a byte; for the bytes themselves there is --file")
-        });
+        })?;
+        return Source::new("--hex", None, Cursor::new(bytes)).map(Input::Source);
     }
     if let Some(text) = &args.base64 {
         let text = text_of("--base64", text)?;
-        return input::base64(&text).map_err(|error| {
+        let bytes = input::base64(&text).map_err(|error| {
             Problem::misuse("--base64 is not base64")
                 .because(error.to_string())
                 .next("give base64 alone, without what is around it")
-        });
+        })?;
+        return Source::new("--base64", None, Cursor::new(bytes)).map(Input::Source);
     }
     let path = args.file.as_deref().unwrap_or(Path::new("-"));
     if path == Path::new("-") {
-        return read(io::stdin().lock(), "standard input");
+        return Source::new("standard input", None, io::stdin()).map(Input::Source);
     }
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| {
-        Problem::misuse(format!("{name} cannot be read"))
-            .because(error.to_string())
-            .next("check the path given with --file")
-    })?;
-    read(file, &name)
+    if path.is_dir() {
+        return Ok(Input::Directory(path.to_owned()));
+    }
+    Source::file(path).map(Input::Source)
+}
+
+impl Source {
+    /// Opens a file.
+    pub(super) fn file(path: &Path) -> Result<Self, Problem> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| {
+            Problem::misuse(format!("{name} cannot be read"))
+                .because(error.to_string())
+                .next("check the path given with --file")
+        })?;
+        Self::new(&name, Some(path), file)
+    }
+
+    fn new(
+        name: &str,
+        path: Option<&Path>,
+        mut from: impl Read + 'static,
+    ) -> Result<Self, Problem> {
+        let mut start = Vec::new();
+        from.by_ref()
+            .take(START_BYTES as u64)
+            .read_to_end(&mut start)
+            .map_err(|error| unreadable(name, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            path: path.map(Path::to_owned),
+            start: Cursor::new(start),
+            rest: Box::new(from),
+        })
+    }
+
+    /// What to call it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its bytes are.
+    pub(super) fn form(&self) -> Form {
+        let name = self.path.as_deref().and_then(Path::file_name);
+        Form::tell(self.start.get_ref(), name.and_then(|name| name.to_str()))
+    }
+
+    /// Whether it is in the directory of the metadata log.
+    pub(super) fn is_of_metadata(&self) -> bool {
+        let directory = self.path.as_deref().and_then(Path::parent);
+        directory.is_some_and(|path| path.ends_with("__cluster_metadata-0"))
+    }
+
+    /// All of its bytes.
+    pub(super) fn read_all(self) -> Result<Vec<u8>, Problem> {
+        let name = self.name.clone();
+        limited(self, MOST_BYTES).map_err(|error| unreadable(&name, &error))
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.start.read(into)? {
+            0 => self.rest.read(into),
+            read => Ok(read),
+        }
+    }
 }
 
 fn text_of(flag: &str, text: &str) -> Result<String, Problem> {
     if text != "-" {
         return Ok(text.to_owned());
     }
-    let bytes = read(io::stdin().lock(), "standard input")?;
+    let bytes =
+        limited(io::stdin(), MOST_BYTES).map_err(|error| unreadable("standard input", &error))?;
     String::from_utf8(bytes).map_err(|_| {
         Problem::misuse(format!("{flag} -: standard input is no text"))
             .next("for bytes as they are there is --file -")
     })
 }
 
-fn read(source: impl Read, name: &str) -> Result<Vec<u8>, Problem> {
-    limited(source, MOST_BYTES).map_err(|error| {
-        Problem::failure(format!("{name} cannot be read"))
-            .because(error.to_string())
-            .next("see whether it can be read to its end, or cut out the frames in question")
-    })
+pub(super) fn unreadable(name: &str, error: &io::Error) -> Problem {
+    Problem::failure(format!("{name} cannot be read"))
+        .because(error.to_string())
+        .next("see whether it can be read to its end, or cut out the bytes in question")
 }

@@ -1,13 +1,13 @@
-use klamm_explain::decode::{self, Frames};
-use klamm_explain::{Direction, Options, Tree, apis, find_api, json, text};
-use klamm_protocol::{ApiKey, ApiVersion, Bytes};
+use klamm_explain::input::Form;
+use klamm_explain::{Direction, Options, apis, find_api, json, text};
+use klamm_protocol::{ApiKey, ApiVersion};
 
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::output::{Output, WriteError};
 
 use super::args::{ExplainArgs, TextOrJson};
-use super::input;
+use super::input::{self, Input};
 
 /// Runs `klamm explain`.
 pub(crate) fn run(args: &ExplainArgs, out: &Output) -> Result<Exit, Problem> {
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &Output) -> Result<Exit, Problem> {
 }
 
 /// Why it ends early.
-enum End {
+pub(super) enum End {
     /// The reader of the results went away.
     Closed,
     Problem(Problem),
@@ -41,9 +41,9 @@ impl From<WriteError> for End {
     }
 }
 
-struct Explain<'a> {
-    args: &'a ExplainArgs,
-    out: &'a Output,
+pub(super) struct Explain<'a> {
+    pub(super) args: &'a ExplainArgs,
+    pub(super) out: &'a Output,
 }
 
 impl Explain<'_> {
@@ -80,7 +80,7 @@ impl Explain<'_> {
         Ok(Exit::Done)
     }
 
-    fn look(&self) -> text::Look {
+    pub(super) fn look(&self) -> text::Look {
         let look = self.out.look();
         text::Look {
             colour: look.colour,
@@ -147,98 +147,28 @@ impl Explain<'_> {
         Ok(self.out.results(&text)?)
     }
 
+    /// Explains the bytes that the flags name, by what they are.
     fn decode(&self) -> Result<Exit, End> {
-        let args = self.args;
-        let options = Options {
-            show_secrets: args.show_secrets,
+        let source = match input::open(self.args)? {
+            Input::Directory(path) => return self.directory(&path),
+            Input::Source(source) => source,
+        };
+        match self.args.form.unwrap_or(source.form()) {
+            Form::Frames => self.frames(source),
+            form @ (Form::Pcap | Form::Pcapng) => self.capture(source, form),
+            form => self.log_file(source, form),
+        }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options {
+            show_secrets: self.args.show_secrets,
             ..Options::default()
-        };
-        let api = self.announced()?;
-        let bytes = Bytes::from(input::bytes(args)?);
-        if bytes.is_empty() {
-            return Err(Problem::misuse("there are no bytes")
-                .next("give a frame: its size, its header and its body")
-                .into());
         }
-        if args.body_only {
-            let direction = if args.response {
-                Direction::Response
-            } else {
-                Direction::Request
-            };
-            let Some(api) = api else {
-                return Ok(Exit::Done);
-            };
-            let tree = decode::body(bytes, api, direction, &options);
-            return self.show(&tree, None);
-        }
-        let is_one = Frames::new(bytes.clone()).nth(1).is_none();
-        let mut exit = Exit::Done;
-        for frame in Frames::new(bytes) {
-            let tree = match api {
-                Some(api) => decode::response(frame.bytes, api, &options),
-                None => decode::request(frame.bytes, &options),
-            };
-            let place = (!is_one).then_some(frame.offset);
-            if self.show(&tree, place)? != Exit::Done {
-                exit = Exit::Failed;
-            }
-        }
-        Ok(exit)
-    }
-
-    /// The API and version that the flags name, for bytes that do not say it themselves.
-    fn announced(&self) -> Result<Option<ApiVersion>, Problem> {
-        let args = self.args;
-        let Some(name) = &args.api else {
-            if args.response {
-                return Err(Problem::misuse("--response needs --api")
-                    .because("a response does not say which request it answers")
-                    .next("give the API, and with --version its version"));
-            }
-            if args.version.is_some() {
-                return Err(Problem::misuse("--version needs --api")
-                    .because("a request says its version itself")
-                    .next("leave it out, or give --api and --response or --body-only"));
-            }
-            return Ok(None);
-        };
-        if !args.response && !args.body_only {
-            return Err(Problem::misuse("--api needs --response or --body-only")
-                .because("a request with its header says its API itself")
-                .next("leave it out, or say what the bytes are"));
-        }
-        let key = api(name)?;
-        let version = version(key, args.version)?;
-        if !key.coded_versions().contains(version) {
-            return Err(no_version(key, version));
-        }
-        Ok(Some(ApiVersion { key, version }))
-    }
-
-    /// Shows what was decoded. Broken bytes are a failure, though they are shown.
-    fn show(&self, tree: &Tree, place: Option<usize>) -> Result<Exit, End> {
-        let text = match self.args.output {
-            TextOrJson::Json => json::decoded(tree, place) + "\n",
-            TextOrJson::Text => {
-                let decoded = text::decoded(tree, self.look());
-                match place {
-                    Some(0) => format!("At byte 0: {decoded}"),
-                    Some(place) => format!("\nAt byte {place}: {decoded}"),
-                    None => decoded,
-                }
-            }
-        };
-        self.out.results(&text)?;
-        Ok(if tree.is_sound() {
-            Exit::Done
-        } else {
-            Exit::Failed
-        })
     }
 }
 
-fn api(name: &str) -> Result<ApiKey, Problem> {
+pub(super) fn api(name: &str) -> Result<ApiKey, Problem> {
     find_api(name).map_err(|error| {
         let problem = Problem::misuse(error.to_string());
         match error.similar.as_slice() {
@@ -249,7 +179,7 @@ fn api(name: &str) -> Result<ApiKey, Problem> {
 }
 
 /// The version asked for, or the latest that is stable.
-fn version(key: ApiKey, version: Option<i16>) -> Result<i16, Problem> {
+pub(super) fn version(key: ApiKey, version: Option<i16>) -> Result<i16, Problem> {
     let latest = key.stable_versions().max;
     match version {
         Some(version) => Ok(version),
@@ -258,7 +188,7 @@ fn version(key: ApiKey, version: Option<i16>) -> Result<i16, Problem> {
     }
 }
 
-fn no_version(key: ApiKey, version: i16) -> Problem {
+pub(super) fn no_version(key: ApiKey, version: i16) -> Problem {
     let coded = key.coded_versions();
     if coded.is_empty() {
         return Problem::misuse(format!("{key} has no version any more"))

@@ -1,0 +1,100 @@
+use klamm_explain::decode::{self, Frames};
+use klamm_explain::{Direction, Tree, json, text};
+use klamm_protocol::{ApiVersion, Bytes};
+
+use crate::errors::Problem;
+use crate::exit::Exit;
+
+use super::args::TextOrJson;
+use super::input::Source;
+use super::run::{End, Explain, api, no_version, version};
+
+impl Explain<'_> {
+    /// Explains frames, one after the other, or a body.
+    pub(super) fn frames(&self, source: Source) -> Result<Exit, End> {
+        let args = self.args;
+        let options = self.options();
+        let api = self.announced()?;
+        let bytes = Bytes::from(source.read_all()?);
+        if bytes.is_empty() {
+            return Err(Problem::misuse("there are no bytes")
+                .next("give a frame: its size, its header and its body")
+                .into());
+        }
+        if args.body_only {
+            let direction = if args.response {
+                Direction::Response
+            } else {
+                Direction::Request
+            };
+            let Some(api) = api else {
+                return Ok(Exit::Done);
+            };
+            let tree = decode::body(bytes, api, direction, &options);
+            return self.show(&tree, None);
+        }
+        let is_one = Frames::new(bytes.clone()).nth(1).is_none();
+        let mut exit = Exit::Done;
+        for frame in Frames::new(bytes) {
+            let tree = match api {
+                Some(api) => decode::response(frame.bytes, api, &options),
+                None => decode::request(frame.bytes, &options),
+            };
+            let place = (!is_one).then_some(frame.offset);
+            if self.show(&tree, place)? != Exit::Done {
+                exit = Exit::Failed;
+            }
+        }
+        Ok(exit)
+    }
+
+    /// The API and version that the flags name, for bytes that do not say it themselves.
+    fn announced(&self) -> Result<Option<ApiVersion>, Problem> {
+        let args = self.args;
+        let Some(name) = &args.api else {
+            if args.response {
+                return Err(Problem::misuse("--response needs --api")
+                    .because("a response does not say which request it answers")
+                    .next("give the API, and with --version its version"));
+            }
+            if args.version.is_some() {
+                return Err(Problem::misuse("--version needs --api")
+                    .because("a request says its version itself")
+                    .next("leave it out, or give --api and --response or --body-only"));
+            }
+            return Ok(None);
+        };
+        if !args.response && !args.body_only {
+            return Err(Problem::misuse("--api needs --response or --body-only")
+                .because("a request with its header says its API itself")
+                .next("leave it out, or say what the bytes are"));
+        }
+        let key = api(name)?;
+        let version = version(key, args.version)?;
+        if !key.coded_versions().contains(version) {
+            return Err(no_version(key, version));
+        }
+        Ok(Some(ApiVersion { key, version }))
+    }
+
+    /// Shows what was decoded. Broken bytes are a failure, though they are shown.
+    pub(super) fn show(&self, tree: &Tree, place: Option<usize>) -> Result<Exit, End> {
+        let text = match self.args.output {
+            TextOrJson::Json => json::decoded(tree, place) + "\n",
+            TextOrJson::Text => {
+                let decoded = text::decoded(tree, self.look());
+                match place {
+                    Some(0) => format!("At byte 0: {decoded}"),
+                    Some(place) => format!("\nAt byte {place}: {decoded}"),
+                    None => decoded,
+                }
+            }
+        };
+        self.out.results(&text)?;
+        Ok(if tree.is_sound() {
+            Exit::Done
+        } else {
+            Exit::Failed
+        })
+    }
+}
