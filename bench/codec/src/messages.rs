@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use kafka_protocol::messages as peer;
 use kafka_protocol::protocol::{Decodable, Encodable, Message as PeerMessage};
 use klamm_protocol::messages::{api_versions, elect_leaders, fetch, metadata, produce};
-use klamm_protocol::{ByteString, Message, SmallVec, Uuid, decode, encode, encode_segments};
+use klamm_protocol::{Message, SmallString, SmallVec, Uuid, decode, encode, encode_segments};
 
 use crate::row::{Row, Side};
 
@@ -188,9 +188,9 @@ fn metadata_request() -> metadata::MetadataRequest {
 fn metadata_response() -> metadata::MetadataResponse {
     let broker = |id: i32| metadata::MetadataResponseBroker {
         node_id: id,
-        host: ByteString::from(format!("broker-{id}.kafka.example")),
+        host: SmallString::from(format!("broker-{id}.kafka.example")),
         port: 9092,
-        rack: Some(ByteString::from(format!("rack-{id}"))),
+        rack: Some(SmallString::from(format!("rack-{id}"))),
         ..Default::default()
     };
     let partition = |index: i32| {
@@ -327,13 +327,13 @@ fn api_versions_response() -> api_versions::ApiVersionsResponse {
         ..Default::default()
     };
     let supported = |name: &&'static str| api_versions::SupportedFeatureKey {
-        name: ByteString::from_static(name),
+        name: SmallString::from_static(name),
         min_version: 0,
         max_version: 1,
         ..Default::default()
     };
     let finalized = |name: &&'static str| api_versions::FinalizedFeatureKey {
-        name: ByteString::from_static(name),
+        name: SmallString::from_static(name),
         max_version_level: 1,
         min_version_level: 1,
         ..Default::default()
@@ -347,8 +347,8 @@ fn api_versions_response() -> api_versions::ApiVersionsResponse {
     }
 }
 
-fn topic_name(index: u32) -> ByteString {
-    ByteString::from(format!("orders.of-region-{index:04}"))
+fn topic_name(index: u32) -> SmallString {
+    SmallString::from(format!("orders.of-region-{index:04}"))
 }
 
 fn topic_id(index: u32) -> Uuid {

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use klamm_client::{
-    Admin, ByteString, ClientError, DescribeClusterOptions, DescribeTopicPartitionsOptions,
-    DescribeTopicsOptions, ItemError, PartitionDescription, TopicDescription, TopicPartition,
-    TopicSelection,
+    Admin, ClientError, DescribeClusterOptions, DescribeTopicPartitionsOptions,
+    DescribeTopicsOptions, ItemError, PartitionDescription, SmallString, TopicDescription,
+    TopicPartition, TopicSelection,
 };
 
 use crate::cluster::{Broker, Cluster, Partition};
@@ -67,7 +67,7 @@ pub(crate) async fn cluster(
 async fn with_elr(
     admin: &Admin,
     topics: &TopicSelection,
-) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
+) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
     let options = DescribeTopicPartitionsOptions::default();
     match admin.describe_topic_partitions(topics, options).await {
         Err(ClientError::Unsupported { .. }) => without_elr(admin, topics).await,
@@ -78,7 +78,7 @@ async fn with_elr(
 async fn without_elr(
     admin: &Admin,
     topics: &TopicSelection,
-) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
+) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
     let options = DescribeTopicsOptions {
         include_internal: true,
         ..Default::default()

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use klamm_net::{NetError, ServerAddress, seconds};
-use klamm_protocol::{ApiKey, BrokerId, ByteString, ErrorCode, Listener, Request, VersionRange};
+use klamm_protocol::{ApiKey, BrokerId, ErrorCode, Listener, Request, SmallString, VersionRange};
 use thiserror::Error;
 
 /// Why a call failed as a whole. Each text names the server, the cause and, where there is one, the
@@ -70,7 +70,7 @@ pub enum ClientError {
         /// One of the authorization error codes.
         code: ErrorCode,
         /// What the server says about it.
-        message: Option<ByteString>,
+        message: Option<SmallString>,
     },
     /// The server answered with an error for the request as a whole.
     #[error("{server}: {api} was answered with {code}{}{}", after_colon(.message), next_step(*.code))]
@@ -82,7 +82,7 @@ pub enum ClientError {
         /// The error code.
         code: ErrorCode,
         /// What the server says about it.
-        message: Option<ByteString>,
+        message: Option<SmallString>,
     },
     /// The cluster has no node with this id now.
     #[error("{server}: the cluster has no live node {node}; describe the cluster to see its nodes")]
@@ -108,7 +108,7 @@ impl ClientError {
     pub(crate) fn check<R: Request>(
         server: &ServerAddress,
         code: i16,
-        message: Option<ByteString>,
+        message: Option<SmallString>,
     ) -> Result<(), Self> {
         match ErrorCode(code) {
             ErrorCode::NONE => Ok(()),
@@ -120,7 +120,7 @@ impl ClientError {
         api: ApiKey,
         server: &ServerAddress,
         code: ErrorCode,
-        message: Option<ByteString>,
+        message: Option<SmallString>,
     ) -> Self {
         let server = server.clone();
         if is_authorization(code) {
@@ -183,12 +183,12 @@ macro_rules! item_error {
             /// The error code.
             pub code: ErrorCode,
             /// What the server says about it.
-            pub message: Option<ByteString>,
+            pub message: Option<SmallString>,
         }
 
         impl $name {
             /// `Ok` for the code of success.
-            pub(crate) fn check(code: i16, message: Option<ByteString>) -> Result<(), Self> {
+            pub(crate) fn check(code: i16, message: Option<SmallString>) -> Result<(), Self> {
                 match ErrorCode(code) {
                     ErrorCode::NONE => Ok(()),
                     code => Err(Self { code, message }),
@@ -198,7 +198,7 @@ macro_rules! item_error {
             pub(crate) fn left_out() -> Self {
                 Self {
                     code: ErrorCode::UNKNOWN_SERVER_ERROR,
-                    message: Some(ByteString::from_static("the server's answer leaves it out")),
+                    message: Some(SmallString::from_static("the server's answer leaves it out")),
                 }
             }
         }
@@ -221,7 +221,7 @@ impl PartitionError {
     }
 }
 
-fn after_colon(message: &Option<ByteString>) -> String {
+fn after_colon(message: &Option<SmallString>) -> String {
     match message {
         Some(message) if !message.is_empty() => format!(": {message}"),
         _ => String::new(),

@@ -59,7 +59,7 @@ pub use klamm_net::{
     Cause, Connector, NetError, ParseAddressError, ServerAddress, TcpConnector, Transport,
 };
 pub use klamm_protocol::{
-    ApiKey, BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex, Uuid, VersionRange,
+    ApiKey, BrokerId, ErrorCode, LeaderEpoch, PartitionIndex, SmallString, Uuid, VersionRange,
 };
 pub use negotiation::ServerVersions;
 pub use types::TopicPartition;

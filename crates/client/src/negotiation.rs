@@ -4,7 +4,7 @@ use std::time::Duration;
 use klamm_net::{Cause, Connection, NetError, ServerAddress};
 use klamm_protocol::messages::api_versions::{ApiVersionsRequest, ApiVersionsResponse};
 use klamm_protocol::{
-    ApiKey, ByteString, Bytes, DecodeError, ErrorCode, Request, VersionRange, frame,
+    ApiKey, Bytes, DecodeError, ErrorCode, Request, SmallString, VersionRange, frame,
 };
 use tokio::time::Instant;
 
@@ -19,9 +19,9 @@ pub struct ServerVersions {
     /// The versions of each API it offers, also of those that klamm does not know.
     pub apis: BTreeMap<ApiKey, VersionRange>,
     /// The feature levels it supports.
-    pub supported_features: BTreeMap<ByteString, VersionRange>,
+    pub supported_features: BTreeMap<SmallString, VersionRange>,
     /// The feature levels that are in force in the cluster.
-    pub finalized_features: BTreeMap<ByteString, VersionRange>,
+    pub finalized_features: BTreeMap<SmallString, VersionRange>,
 }
 
 impl ServerVersions {
@@ -105,8 +105,8 @@ pub(crate) async fn negotiate(
     deadline: Instant,
 ) -> Result<ServerVersions, ClientError> {
     let request = ApiVersionsRequest {
-        client_software_name: ByteString::from_static("klamm"),
-        client_software_version: ByteString::from_static(env!("CARGO_PKG_VERSION")),
+        client_software_name: SmallString::from_static("klamm"),
+        client_software_version: SmallString::from_static(env!("CARGO_PKG_VERSION")),
         ..Default::default()
     };
     let server = connection.server();

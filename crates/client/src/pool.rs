@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use klamm_net::{Cause, Connection, ConnectionOptions, Connector, NetError, ServerAddress};
 use klamm_protocol::messages::api_versions::ApiVersionsRequest;
-use klamm_protocol::{ByteString, Request};
+use klamm_protocol::{Request, SmallString};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::negotiation::{ServerVersions, may_need_version_0, negotiate};
@@ -41,7 +41,7 @@ impl Pool {
         Self {
             connector,
             options: ConnectionOptions {
-                client_id: Some(ByteString::from(client_id)),
+                client_id: Some(SmallString::from(client_id)),
                 max_frame_bytes: config.max_frame_bytes,
             },
             request_timeout: config.request_timeout,

@@ -1,19 +1,19 @@
 use std::fmt;
 
-use klamm_protocol::{BrokerId, ByteString, PartitionIndex};
+use klamm_protocol::{BrokerId, PartitionIndex, SmallString};
 
 /// A partition of a topic, written `topic-0`. They are in order of topic name, then number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TopicPartition {
     /// The topic's name.
-    pub topic: ByteString,
+    pub topic: SmallString,
     /// The partition's number in the topic.
     pub partition: PartitionIndex,
 }
 
 impl TopicPartition {
     /// A partition of a topic.
-    pub fn new(topic: impl Into<ByteString>, partition: impl Into<PartitionIndex>) -> Self {
+    pub fn new(topic: impl Into<SmallString>, partition: impl Into<PartitionIndex>) -> Self {
         Self {
             topic: topic.into(),
             partition: partition.into(),
@@ -31,8 +31,8 @@ impl fmt::Display for TopicPartition {
 pub(crate) fn by_topic<'a, T: 'a, U>(
     partitions: impl IntoIterator<Item = (&'a TopicPartition, T)>,
     mut each: impl FnMut(i32, T) -> U,
-) -> Vec<(ByteString, Vec<U>)> {
-    let mut topics: Vec<(ByteString, Vec<U>)> = Vec::new();
+) -> Vec<(SmallString, Vec<U>)> {
+    let mut topics: Vec<(SmallString, Vec<U>)> = Vec::new();
     for (TopicPartition { topic, partition }, value) in partitions {
         let value = each(partition.0, value);
         match topics.last_mut() {

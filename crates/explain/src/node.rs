@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use klamm_protocol::{ApiVersion, ByteString};
+use klamm_protocol::{ApiVersion, SmallString};
 
 use crate::Direction;
 use crate::about;
@@ -85,7 +85,7 @@ pub enum Value {
     /// A `uuid`.
     Uuid([u8; 16]),
     /// A `string`.
-    Text(ByteString),
+    Text(SmallString),
     /// Bytes, without what their length is encoded in.
     Bytes(Bytes),
     /// Bytes that the children explain: records, or a message inside of a message.

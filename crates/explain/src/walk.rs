@@ -105,7 +105,7 @@ pub(crate) struct Walk {
     /// Whether bytes that are not read may hold secrets.
     sensitive: bool,
     /// The text of the last field called `Name` or the like, which says whether a config is a secret.
-    last_name: Option<klamm_protocol::ByteString>,
+    last_name: Option<klamm_protocol::SmallString>,
     /// Whether records belong to the metadata log.
     metadata_log: bool,
     /// Whether a batch is being read whose end is missing, so that more problems say nothing new.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use klamm_protocol::{ApiVersion, ByteString, DecodeError, Request, Segments, frame};
+use klamm_protocol::{ApiVersion, DecodeError, Request, Segments, SmallString, frame};
 use tokio::io::{AsyncWriteExt, ReadHalf, WriteHalf, split};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -25,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub struct ConnectionOptions {
     /// The `client.id` in each request.
-    pub client_id: Option<ByteString>,
+    pub client_id: Option<SmallString>,
     /// The longest answer that is accepted, in bytes.
     pub max_frame_bytes: usize,
 }

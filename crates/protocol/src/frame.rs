@@ -4,18 +4,17 @@
 //! limit, is the transport's; functions here take a frame without its length.
 
 use bytes::Bytes;
-use bytestring::ByteString;
 
 use crate::message::{read_checked, size_checked};
 use crate::messages::request_header::RequestHeader;
 use crate::messages::response_header::ResponseHeader;
 use crate::wire::{DecodeError, EncodeError, Reader, Segments, Sizer, Writer};
-use crate::{Decoded, Message, Request};
+use crate::{Decoded, Message, Request, SmallString};
 
 /// Encodes a request with its header and length prefix.
 pub fn encode_request<R: Request>(
     correlation_id: i32,
-    client_id: Option<&ByteString>,
+    client_id: Option<&SmallString>,
     version: i16,
     request: &R,
 ) -> Result<Segments, EncodeError> {

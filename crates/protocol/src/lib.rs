@@ -26,6 +26,7 @@ mod message;
 pub mod records;
 #[cfg(feature = "schemas")]
 pub mod schemas;
+mod small_string;
 pub mod wire;
 
 pub mod messages {
@@ -40,10 +41,10 @@ pub mod data {
 
 pub use api_key::{ApiKey, ApiVersion, Listener};
 pub use bytes::Bytes;
-pub use bytestring::ByteString;
 pub use codec::{Codec, MessageKind, TranscodeError, Transcoded, codecs};
 pub use error_code::ErrorCode;
 pub use ids::{BrokerId, LeaderEpoch, Offset, PartitionEpoch, PartitionIndex, Uuid};
 pub use message::{Decoded, Message, Request, VersionRange, decode, encode, encode_segments};
+pub use small_string::SmallString;
 pub use smallvec::SmallVec;
 pub use wire::{DecodeError, EncodeError, Segments};

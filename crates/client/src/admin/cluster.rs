@@ -3,7 +3,7 @@ use std::time::Duration;
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::describe_cluster::{DescribeClusterRequest, DescribeClusterResponse};
 use klamm_protocol::messages::metadata::{MetadataRequest, MetadataResponse};
-use klamm_protocol::{BrokerId, ByteString};
+use klamm_protocol::{BrokerId, SmallString};
 
 use super::Admin;
 use crate::call::{Call, Effect, Verdict};
@@ -25,7 +25,7 @@ pub struct DescribeClusterOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterDescription {
     /// The cluster's id, where the server tells it.
-    pub cluster_id: Option<ByteString>,
+    pub cluster_id: Option<SmallString>,
     /// The controller: the active one where controllers were asked, else the broker that takes
     /// calls for it.
     pub controller: Option<BrokerId>,
@@ -39,11 +39,11 @@ pub struct BrokerDescription {
     /// The node's id.
     pub id: BrokerId,
     /// The host name or IP address it advertises.
-    pub host: ByteString,
+    pub host: SmallString,
     /// The port it advertises.
     pub port: i32,
     /// Its rack, where it has one.
-    pub rack: Option<ByteString>,
+    pub rack: Option<SmallString>,
     /// Whether it is fenced; `None` where the server does not tell.
     pub fenced: Option<bool>,
 }

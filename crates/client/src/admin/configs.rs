@@ -8,7 +8,7 @@ use klamm_protocol::messages::describe_configs::{
 use klamm_protocol::messages::incremental_alter_configs::{
     AlterConfigsResource, AlterableConfig, IncrementalAlterConfigsRequest,
 };
-use klamm_protocol::{BrokerId, ByteString};
+use klamm_protocol::{BrokerId, SmallString};
 
 use super::Admin;
 use crate::ClientError;
@@ -23,12 +23,12 @@ pub struct ConfigResource {
     /// The kind of the resource.
     pub kind: ConfigResourceKind,
     /// Its name: a topic's, a node's id, or empty for the default of all brokers.
-    pub name: ByteString,
+    pub name: SmallString,
 }
 
 impl ConfigResource {
     /// A topic's configuration.
-    pub fn topic(name: impl Into<ByteString>) -> Self {
+    pub fn topic(name: impl Into<SmallString>) -> Self {
         Self {
             kind: ConfigResourceKind::Topic,
             name: name.into(),
@@ -47,7 +47,7 @@ impl ConfigResource {
     pub fn broker_default() -> Self {
         Self {
             kind: ConfigResourceKind::Broker,
-            name: ByteString::new(),
+            name: SmallString::new(),
         }
     }
 
@@ -171,7 +171,7 @@ impl ConfigSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigEntry {
     /// The value; `None` where it is not set, or secret.
-    pub value: Option<ByteString>,
+    pub value: Option<SmallString>,
     /// Whether it cannot be changed at run time.
     pub read_only: bool,
     /// Whether it is secret.
@@ -181,16 +181,16 @@ pub struct ConfigEntry {
     /// Every place that sets it, the one in force first, where that was asked for.
     pub synonyms: Vec<ConfigSynonym>,
     /// What it means, where that was asked for.
-    pub documentation: Option<ByteString>,
+    pub documentation: Option<SmallString>,
 }
 
 /// A place that sets a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigSynonym {
     /// The key there, which may be another.
-    pub name: ByteString,
+    pub name: SmallString,
     /// The value there.
-    pub value: Option<ByteString>,
+    pub value: Option<SmallString>,
     /// The place.
     pub source: ConfigSource,
 }
@@ -201,7 +201,7 @@ pub struct DescribeConfigsOptions {
     /// How long the call may take, `default_api_timeout` if `None`.
     pub timeout: Option<Duration>,
     /// The keys to tell; `None` tells all.
-    pub keys: Option<Vec<ByteString>>,
+    pub keys: Option<Vec<SmallString>>,
     /// Whether to tell every place that sets a value.
     pub synonyms: bool,
     /// Whether to tell what a key means.
@@ -212,20 +212,20 @@ pub struct DescribeConfigsOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigOperation {
     /// It gets this value.
-    Set(ByteString),
+    Set(SmallString),
     /// It goes back to its default.
     Delete,
     /// This is added to its list.
-    Append(ByteString),
+    Append(SmallString),
     /// This is removed from its list.
-    Subtract(ByteString),
+    Subtract(SmallString),
 }
 
 /// A change of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigChange {
     /// The key.
-    pub name: ByteString,
+    pub name: SmallString,
     /// What becomes of it.
     pub operation: ConfigOperation,
 }
@@ -246,7 +246,7 @@ impl Admin {
         resources: &[ConfigResource],
         options: &DescribeConfigsOptions,
     ) -> Result<
-        BTreeMap<ConfigResource, Result<BTreeMap<ByteString, ConfigEntry>, ItemError>>,
+        BTreeMap<ConfigResource, Result<BTreeMap<SmallString, ConfigEntry>, ItemError>>,
         ClientError,
     > {
         let deadline = self.deadline(options.timeout);
@@ -314,7 +314,7 @@ impl Admin {
         deadline: Deadline,
         results: &mut BTreeMap<
             ConfigResource,
-            Result<BTreeMap<ByteString, ConfigEntry>, ItemError>,
+            Result<BTreeMap<SmallString, ConfigEntry>, ItemError>,
         >,
     ) -> Result<(), ClientError> {
         let wire: Vec<_> = resources
@@ -403,7 +403,7 @@ fn alterable(resource: &ConfigResource, changes: &[ConfigChange]) -> AlterConfig
     }
 }
 
-fn entry(config: DescribeConfigsResourceResult) -> (ByteString, ConfigEntry) {
+fn entry(config: DescribeConfigsResourceResult) -> (SmallString, ConfigEntry) {
     let synonyms = config.synonyms.into_iter().map(|synonym| ConfigSynonym {
         name: synonym.name,
         value: synonym.value,

@@ -9,7 +9,7 @@ use klamm_protocol::messages::create_topics::{
     CreateTopicsRequest,
 };
 use klamm_protocol::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
-use klamm_protocol::{BrokerId, ByteString, Uuid};
+use klamm_protocol::{BrokerId, SmallString, Uuid};
 
 use super::Admin;
 use super::topics::left_out;
@@ -36,16 +36,16 @@ pub enum Placement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTopic {
     /// The topic's name.
-    pub name: ByteString,
+    pub name: SmallString,
     /// Where its replicas go.
     pub placement: Placement,
     /// Its configuration, where it is not the default.
-    pub configs: BTreeMap<ByteString, ByteString>,
+    pub configs: BTreeMap<SmallString, SmallString>,
 }
 
 impl NewTopic {
     /// A topic whose replicas go where the controller decides.
-    pub fn new(name: impl Into<ByteString>, partitions: i32, replication_factor: i16) -> Self {
+    pub fn new(name: impl Into<SmallString>, partitions: i32, replication_factor: i16) -> Self {
         Self {
             name: name.into(),
             placement: Placement::Automatic {
@@ -109,7 +109,7 @@ impl Admin {
         &self,
         topics: &[NewTopic],
         options: CreateTopicsOptions,
-    ) -> Result<BTreeMap<ByteString, Result<CreatedTopic, ItemError>>, ClientError> {
+    ) -> Result<BTreeMap<SmallString, Result<CreatedTopic, ItemError>>, ClientError> {
         let effect = if options.validate_only {
             Effect::Read
         } else {
@@ -154,9 +154,9 @@ impl Admin {
     /// Deletes topics, with all their records.
     pub async fn delete_topics(
         &self,
-        names: &[ByteString],
+        names: &[SmallString],
         options: DeleteTopicsOptions,
-    ) -> Result<BTreeMap<ByteString, Result<(), ItemError>>, ClientError> {
+    ) -> Result<BTreeMap<SmallString, Result<(), ItemError>>, ClientError> {
         let call = Call::new(
             Route::Controller,
             Effect::Once,
@@ -184,9 +184,9 @@ impl Admin {
     /// Adds partitions to topics.
     pub async fn create_partitions(
         &self,
-        topics: &BTreeMap<ByteString, NewPartitions>,
+        topics: &BTreeMap<SmallString, NewPartitions>,
         options: CreatePartitionsOptions,
-    ) -> Result<BTreeMap<ByteString, Result<(), ItemError>>, ClientError> {
+    ) -> Result<BTreeMap<SmallString, Result<(), ItemError>>, ClientError> {
         let effect = if options.validate_only {
             Effect::Read
         } else {
@@ -274,7 +274,7 @@ fn creatable(topic: &NewTopic) -> CreatableTopic {
     }
 }
 
-fn created(topic: CreatableTopicResult) -> (ByteString, Result<CreatedTopic, ItemError>) {
+fn created(topic: CreatableTopicResult) -> (SmallString, Result<CreatedTopic, ItemError>) {
     let created = CreatedTopic {
         id: (!topic.topic_id.is_zero()).then_some(topic.topic_id),
         partitions: (topic.num_partitions >= 0).then_some(topic.num_partitions),
@@ -284,7 +284,7 @@ fn created(topic: CreatableTopicResult) -> (ByteString, Result<CreatedTopic, Ite
     (topic.name, checked.map(|()| created))
 }
 
-fn delete_request(names: &[ByteString], version: i16, timeout_ms: i32) -> DeleteTopicsRequest {
+fn delete_request(names: &[SmallString], version: i16, timeout_ms: i32) -> DeleteTopicsRequest {
     // Version 6 names topics in another field, by name or by id.
     if version < 6 {
         return DeleteTopicsRequest {

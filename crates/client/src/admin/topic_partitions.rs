@@ -5,7 +5,7 @@ use klamm_protocol::messages::describe_topic_partitions::{
     DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic, RequestCursor, TopicRequest,
 };
-use klamm_protocol::{BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex};
+use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, PartitionIndex, SmallString};
 
 use super::topics::left_out;
 use super::{Admin, PartitionDescription, TopicDescription, TopicSelection};
@@ -41,7 +41,7 @@ impl Admin {
         &self,
         topics: &TopicSelection,
         options: DescribeTopicPartitionsOptions,
-    ) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
+    ) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
         let mut names = match topics {
             TopicSelection::All => Vec::new(),
             // An empty list would stand for all topics.
@@ -101,7 +101,7 @@ fn is_after(next: Option<&RequestCursor>, last: Option<&RequestCursor>) -> bool 
 
 /// Adds a page's part of a topic.
 fn add(
-    results: &mut BTreeMap<ByteString, Result<TopicDescription, ItemError>>,
+    results: &mut BTreeMap<SmallString, Result<TopicDescription, ItemError>>,
     topic: DescribeTopicPartitionsResponseTopic,
 ) {
     let Some(name) = topic.name else { return };

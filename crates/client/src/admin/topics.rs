@@ -4,7 +4,7 @@ use std::time::Duration;
 use klamm_protocol::messages::metadata::{
     MetadataRequest, MetadataRequestTopic, MetadataResponsePartition, MetadataResponseTopic,
 };
-use klamm_protocol::{BrokerId, ByteString, ErrorCode, LeaderEpoch, PartitionIndex, Uuid};
+use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, PartitionIndex, SmallString, Uuid};
 
 use super::Admin;
 use crate::call::{Call, Effect, Verdict};
@@ -20,12 +20,12 @@ pub enum TopicSelection {
     /// Every topic that this client may see.
     All,
     /// These.
-    Named(Vec<ByteString>),
+    Named(Vec<SmallString>),
 }
 
 impl TopicSelection {
     /// Topics by name.
-    pub fn named<T: Into<ByteString>>(names: impl IntoIterator<Item = T>) -> Self {
+    pub fn named<T: Into<SmallString>>(names: impl IntoIterator<Item = T>) -> Self {
         Self::Named(names.into_iter().map(Into::into).collect())
     }
 }
@@ -44,7 +44,7 @@ pub struct DescribeTopicsOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicDescription {
     /// The topic's name.
-    pub name: ByteString,
+    pub name: SmallString,
     /// The topic's id, where the server tells it.
     pub id: Option<Uuid>,
     /// Whether it is one of Kafka's own topics.
@@ -113,7 +113,7 @@ impl Admin {
         &self,
         topics: &TopicSelection,
         options: DescribeTopicsOptions,
-    ) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
+    ) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
         let deadline = self.deadline(options.timeout);
         let mut described = describe_topics(&self.client, topics, deadline).await?;
         if *topics == TopicSelection::All && !options.include_internal {
@@ -128,7 +128,7 @@ pub(super) async fn describe_topics(
     client: &Client,
     topics: &TopicSelection,
     deadline: Deadline,
-) -> Result<BTreeMap<ByteString, Result<TopicDescription, ItemError>>, ClientError> {
+) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
     let call = Call::new(Route::Any, Effect::Read, deadline);
     let answer = call
         .make(
@@ -188,7 +188,7 @@ fn metadata_request(topics: &TopicSelection, version: i16) -> MetadataRequest {
 
 fn described(
     topic: MetadataResponseTopic,
-) -> Option<(ByteString, Result<TopicDescription, ItemError>)> {
+) -> Option<(SmallString, Result<TopicDescription, ItemError>)> {
     let name = topic.name?;
     if let Err(error) = ItemError::check(topic.error_code, None) {
         return Some((name, Err(error)));
@@ -224,8 +224,8 @@ fn described_partition(partition: &MetadataResponsePartition) -> PartitionDescri
 
 /// A result for each name that an answer may leave out.
 pub(super) fn left_out<'a, T>(
-    names: impl IntoIterator<Item = &'a ByteString>,
-) -> BTreeMap<ByteString, Result<T, ItemError>> {
+    names: impl IntoIterator<Item = &'a SmallString>,
+) -> BTreeMap<SmallString, Result<T, ItemError>> {
     names
         .into_iter()
         .map(|name| (name.clone(), Err(ItemError::left_out())))

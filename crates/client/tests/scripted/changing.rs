@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 use klamm_client::{
-    AlterConfigsOptions, AlterReassignmentsOptions, ApiKey, BrokerId, ByteString, ConfigChange,
+    AlterConfigsOptions, AlterReassignmentsOptions, ApiKey, BrokerId, ConfigChange,
     ConfigOperation, ConfigResource, CreatePartitionsOptions, CreateTopicsOptions,
     DeleteTopicsOptions, DescribeConfigsOptions, ErrorCode, ListReassignmentsOptions,
-    NewPartitions, NewTopic, Placement, VersionRange,
+    NewPartitions, NewTopic, Placement, SmallString, VersionRange,
 };
 use klamm_net::testing::Reply;
 use klamm_protocol::messages::alter_partition_reassignments::*;
@@ -111,7 +111,7 @@ async fn topics_are_created_grown_and_deleted() {
             })
         });
         let admin = cluster.admin().await;
-        let names = [ByteString::from("a"), ByteString::from("b")];
+        let names = [SmallString::from("a"), SmallString::from("b")];
         let deleted = admin
             .delete_topics(&names, DeleteTopicsOptions::default())
             .await

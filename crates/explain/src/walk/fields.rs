@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use klamm_protocol::{ApiKey, ByteString, ErrorCode};
+use klamm_protocol::{ApiKey, ErrorCode, SmallString};
 use klamm_schema::{Field, Struct, Type};
 
 use super::prefix::LengthForm;
@@ -233,7 +233,7 @@ impl Walk {
         } else if *ty == Type::Bytes {
             Value::Bytes(content)
         } else {
-            match ByteString::try_from(content.clone()) {
+            match SmallString::try_from(content.clone()) {
                 Ok(text) => {
                     self.notice_name(field, &text);
                     Value::Text(text)
@@ -258,7 +258,7 @@ impl Walk {
     }
 
     /// Keeps what later fields depend on.
-    fn notice_name(&mut self, field: &Field, text: &ByteString) {
+    fn notice_name(&mut self, field: &Field, text: &SmallString) {
         if secrets::names_config(field) {
             self.last_name = Some(text.clone());
         }

@@ -3,7 +3,7 @@ use expect_test::{Expect, expect};
 use klamm_protocol::messages::metadata::{
     MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic,
 };
-use klamm_protocol::{ByteString, frame};
+use klamm_protocol::{SmallString, frame};
 use tokio::io::duplex;
 use tokio::time::timeout;
 
@@ -44,7 +44,7 @@ fn answer(controller_id: i32) -> MetadataResponse {
 
 /// A request that is told from others by its only topic.
 fn request(name: &str) -> MetadataRequest {
-    let name = Some(ByteString::from(name));
+    let name = Some(SmallString::from(name));
     let topics = Some(vec![MetadataRequestTopic {
         name,
         ..Default::default()

@@ -1,16 +1,15 @@
 use alloc::vec::Vec;
 
 use bytes::Bytes;
-use bytestring::ByteString;
 use smallvec::SmallVec;
 
 use super::sizer::STRING_MAX;
 use super::{DecodeError, Fixed};
-use crate::Uuid;
+use crate::{SmallString, Uuid};
 
 /// Reads primitive types from the front of a frame.
 ///
-/// Strings and byte arrays come out as views on the frame. An array allocates only after
+/// Byte arrays and long strings come out as views on the frame. An array allocates only after
 /// `Reader::begin_array` has promised its elements bytes of the frame that nothing else was
 /// promised; so all allocations of one decode together are bounded by the frame's length times the
 /// largest ratio of an element's size in memory to its least size on the wire.
@@ -183,13 +182,22 @@ impl<'a> Reader<'a> {
         Ok(self.frame.slice(start..start + len))
     }
 
-    /// Reads `len` bytes of UTF-8 as a view on the frame.
+    /// Reads `len` bytes of UTF-8.
     #[inline]
-    pub fn string(&mut self, len: usize) -> Result<ByteString, DecodeError> {
+    pub fn string(&mut self, len: usize) -> Result<SmallString, DecodeError> {
+        if len > SmallString::INLINE_MAX {
+            return self.long_string(len);
+        }
+        let text = self.rest;
+        self.skip(len)?;
+        SmallString::short(text, len).ok_or(DecodeError::Utf8)
+    }
+
+    fn long_string(&mut self, len: usize) -> Result<SmallString, DecodeError> {
         if len > STRING_MAX {
             return Err(DecodeError::StringTooLong(len));
         }
-        ByteString::try_from(self.bytes(len)?).map_err(|_| DecodeError::Utf8)
+        SmallString::try_from(self.bytes(len)?).map_err(|_| DecodeError::Utf8)
     }
 
     /// Passes over `len` bytes.
@@ -236,7 +244,7 @@ impl<'a> Reader<'a> {
         &mut self,
         what: &'static str,
         compact: bool,
-    ) -> Result<ByteString, DecodeError> {
+    ) -> Result<SmallString, DecodeError> {
         match self.string_len(compact)? {
             Some(len) => self.string(len),
             None => Err(DecodeError::Null(what)),
@@ -245,7 +253,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a string that may be null.
     #[inline]
-    pub fn nullable_string(&mut self, compact: bool) -> Result<Option<ByteString>, DecodeError> {
+    pub fn nullable_string(&mut self, compact: bool) -> Result<Option<SmallString>, DecodeError> {
         match self.string_len(compact)? {
             Some(len) => self.string(len).map(Some),
             None => Ok(None),

@@ -52,15 +52,14 @@ impl Sizer {
         self.total += unsigned_varint_len(value);
     }
 
-    /// Adds a string with its length.
+    /// Adds a string of `len` bytes with its length.
     #[inline(always)]
     pub fn string(
         &mut self,
         what: &'static str,
         compact: bool,
-        value: &str,
+        len: usize,
     ) -> Result<(), EncodeError> {
-        let len = value.len();
         self.total += len
             + match compact {
                 true if len < 0x7f => 1,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::varint::{put_unsigned, unsigned_varint_len};
 use super::{Fixed, Sizer};
-use crate::Uuid;
+use crate::{SmallString, Uuid};
 
 /// Writes primitive types at the end of a buffer that was sized before.
 ///
@@ -141,7 +141,7 @@ impl Writer {
 
     /// Writes a string with its length, which a [`Sizer`](super::Sizer) has checked.
     #[inline(always)]
-    pub fn string(&mut self, compact: bool, value: &str) {
+    pub fn string(&mut self, compact: bool, value: &SmallString) {
         if compact {
             self.unsigned_varint(value.len() as u32 + 1);
         } else {

@@ -5,7 +5,7 @@ use klamm_protocol::messages::elect_leaders::{
 };
 use klamm_protocol::messages::fetch::FetchRequest;
 use klamm_protocol::messages::produce::{PartitionProduceData, ProduceRequest, TopicProduceData};
-use klamm_protocol::{ApiKey, ByteString, Bytes, Request, SmallVec, frame};
+use klamm_protocol::{ApiKey, Bytes, Request, SmallString, SmallVec, frame};
 
 /// Numbers 0, strings empty, each array one element.
 fn smallest_request() -> ElectLeadersRequest {
@@ -35,7 +35,7 @@ fn smallest_response() -> ElectLeadersResponse {
 
 #[test]
 fn the_smallest_elect_leaders_frames_have_their_sizes() {
-    let client = Some(ByteString::new());
+    let client = Some(SmallString::new());
     let sizes: Vec<(usize, usize)> = (0..=2)
         .map(|version| {
             let request = frame::encode_request(0, client.as_ref(), version, &smallest_request());
@@ -50,7 +50,7 @@ fn the_smallest_elect_leaders_frames_have_their_sizes() {
 
 #[test]
 fn the_smallest_elect_leaders_request_is_these_bytes() {
-    let client = Some(ByteString::new());
+    let client = Some(SmallString::new());
     let frame = frame::encode_request(0, client.as_ref(), 2, &smallest_request()).unwrap();
     let bytes = frame.into_bytes();
     assert_eq!(
@@ -67,7 +67,7 @@ fn the_smallest_elect_leaders_request_is_these_bytes() {
 #[test]
 fn frames_come_back() {
     for version in 0..=2 {
-        let client = Some(ByteString::from_static("klamm"));
+        let client = Some(SmallString::from_static("klamm"));
         let frame = frame::encode_request(7, client.as_ref(), version, &smallest_request());
         let bytes = frame.unwrap().into_bytes().slice(4..);
         assert_eq!(

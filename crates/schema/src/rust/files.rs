@@ -117,7 +117,7 @@ fn module_code(schemas: &[&Schema]) -> String {
     let mut code = Code::new();
     code.line("use alloc::vec::Vec;");
     code.line(
-        "use crate::{ApiKey, Bytes, ByteString, Message, Request, SmallVec, Uuid, VersionRange};",
+        "use crate::{ApiKey, Bytes, SmallString, Message, Request, SmallVec, Uuid, VersionRange};",
     );
     code.line(
         "use crate::wire::{DecodeError, EncodeError, Fixed, Reader, Sizer, TaggedFields, Writer};",

@@ -157,7 +157,7 @@ impl<'a> Shape<'a> {
             Type::Int64 => "i64".to_owned(),
             Type::Float64 => "f64".to_owned(),
             Type::Uuid => "Uuid".to_owned(),
-            Type::String => "ByteString".to_owned(),
+            Type::String => "SmallString".to_owned(),
             Type::Bytes | Type::Records => "Bytes".to_owned(),
             Type::Struct(name) => self.struct_name(name).to_owned(),
             Type::Array(element) => match **element {
@@ -186,12 +186,12 @@ impl<'a> Shape<'a> {
             (Default::Int(i64::MIN), _) => "i64::MIN".to_owned(),
             (Default::Int(number), _) => number.to_string(),
             (Default::Float(number), _) => format!("{number:?}"),
-            (Default::Text(text), _) => format!("ByteString::from_static({text:?})"),
+            (Default::Text(text), _) => format!("SmallString::from_static({text:?})"),
             (Default::Zero, Type::Bool) => "false".to_owned(),
             (Default::Zero, Type::Float64) => "0.0".to_owned(),
             (Default::Zero, Type::Uuid) => "Uuid::ZERO".to_owned(),
             (Default::Zero, Type::Struct(name)) => format!("{}::default()", self.struct_name(name)),
-            (Default::Zero, Type::String) => "ByteString::new()".to_owned(),
+            (Default::Zero, Type::String) => "SmallString::new()".to_owned(),
             (Default::Zero, Type::Bytes | Type::Records) => "Bytes::new()".to_owned(),
             (Default::Zero, Type::Array(element)) => match **element {
                 Type::Int32 => "SmallVec::new()".to_owned(),
@@ -221,8 +221,10 @@ impl<'a> Shape<'a> {
             }
             (Default::Zero, false) if field.ty == Type::Bool => format!("self.{name}"),
             (Default::True, false) => format!("!self.{name}"),
-            (Default::Text(text), false) => format!("*self.{name} != *{text:?}"),
-            (Default::Text(text), true) => format!("self.{name}.as_deref() != Some({text:?})"),
+            (Default::Text(text), false) => format!("self.{name} != *{text:?}"),
+            (Default::Text(text), true) => {
+                format!("self.{name}.as_ref().is_none_or(|value| *value != *{text:?})")
+            }
             _ => format!("self.{name} != {}", self.default_value(field)),
         }
     }

@@ -148,10 +148,7 @@ fn size_type(
     let compact = shape.compact(owner, field);
     let what = place(owner, field);
     match ty {
-        Type::String => code.line(format!(
-            "s.string({what:?}, {compact}, {})?;",
-            borrowed(value)
-        )),
+        Type::String => code.line(format!("s.string({what:?}, {compact}, {value}.len())?;")),
         Type::Bytes | Type::Records => {
             code.line(format!("s.bytes({what:?}, {compact}, {value}.len())?;"));
         }

@@ -4,7 +4,7 @@ use klamm_protocol::messages::elect_leaders::{
     ElectLeadersRequest, ElectLeadersResponse, PartitionResult, ReplicaElectionResult,
     TopicPartitions,
 };
-use klamm_protocol::{ApiKey, ByteString, frame};
+use klamm_protocol::{ApiKey, SmallString, frame};
 use klamm_schema::value;
 
 use crate::Context;
@@ -50,7 +50,7 @@ pub(crate) fn elect_leaders(context: &mut Context) {
         ..Default::default()
     };
     for (version, request_len, response_len) in [(0, 32, 30), (1, 33, 32), (2, 29, 28)] {
-        let empty = ByteString::default();
+        let empty = SmallString::default();
         let frame = frame::encode_request(0, Some(&empty), version, &request).unwrap();
         let header = ApiKey::ELECT_LEADERS.request_header_version(version);
         let java = java_frame(context, "Request", header, version);
