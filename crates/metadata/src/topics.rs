@@ -1,0 +1,342 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use klamm_protocol::data::metadata::{PartitionChangeRecord, PartitionRecord, TopicRecord};
+use klamm_protocol::{BrokerId, PartitionIndex, Uuid};
+
+use crate::{ApplyError, MetadataVersion, Partition, Place, Record};
+
+/// A topic and its partitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topic {
+    id: Uuid,
+    name: Arc<str>,
+    partitions: Vec<Partition>,
+}
+
+impl Topic {
+    /// Its id.
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A partition.
+    pub fn partition(&self, index: PartitionIndex) -> Option<&Partition> {
+        self.partitions.get(usize::try_from(index.0).ok()?)
+    }
+
+    /// How many partitions it has.
+    pub fn partition_count(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Its partitions in the order of their numbers.
+    pub fn partitions(&self) -> impl Iterator<Item = (PartitionIndex, &Partition)> {
+        (0..).map(PartitionIndex).zip(&self.partitions)
+    }
+}
+
+/// The topics, with indexes of their partitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topics {
+    by_id: BTreeMap<Uuid, Topic>,
+    by_name: BTreeMap<Arc<str>, Uuid>,
+    indexes: Indexes,
+}
+
+/// Which partitions are in a state that somebody asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Indexes {
+    /// Where a broker is a replica, in the ISR, in the ELR or the leader. Each of these is asked for
+    /// with this one index: nearly every entry is a replica in sync.
+    by_broker: BTreeMap<BrokerId, BTreeSet<Place>>,
+    leaderless: BTreeSet<Place>,
+    off_preferred: BTreeSet<Place>,
+    reassigning: BTreeSet<Place>,
+}
+
+impl Indexes {
+    fn replace(&mut self, place: Place, old: Option<&Partition>, new: Option<&Partition>) {
+        // Most changes keep the members; their entries stay untouched.
+        let lost = |a: Option<&Partition>, b: Option<&Partition>| -> Vec<BrokerId> {
+            let is_in_b = |broker| b.is_some_and(|b| b.members().any(|member| member == broker));
+            let members = a.into_iter().flat_map(Partition::members);
+            members.filter(|broker| !is_in_b(*broker)).collect()
+        };
+        for broker in lost(old, new) {
+            if let Some(places) = self.by_broker.get_mut(&broker) {
+                places.remove(&place);
+                if places.is_empty() {
+                    self.by_broker.remove(&broker);
+                }
+            }
+        }
+        for broker in lost(new, old) {
+            self.by_broker.entry(broker).or_default().insert(place);
+        }
+        let keep = |set: &mut BTreeSet<Place>, is_in: fn(&Partition) -> bool| match (
+            old.is_some_and(is_in),
+            new.is_some_and(is_in),
+        ) {
+            (false, true) => _ = set.insert(place),
+            (true, false) => _ = set.remove(&place),
+            _ => {}
+        };
+        keep(&mut self.leaderless, |p| p.leader().known().is_none());
+        keep(&mut self.off_preferred, |p| {
+            p.preferred_leader().is_some_and(|b| b != p.leader())
+        });
+        keep(&mut self.reassigning, Partition::is_reassigning);
+    }
+}
+
+impl Topics {
+    /// The topic with this id.
+    pub fn by_id(&self, id: Uuid) -> Option<&Topic> {
+        self.by_id.get(&id)
+    }
+
+    /// The topic with this name.
+    pub fn by_name(&self, name: &str) -> Option<&Topic> {
+        self.by_id(*self.by_name.get(name)?)
+    }
+
+    /// A partition.
+    pub fn partition(&self, place: Place) -> Option<&Partition> {
+        self.by_id(place.topic)?.partition(place.index)
+    }
+
+    /// How many topics there are.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether there is no topic.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// Every topic in the order of the ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Topic> {
+        self.by_id.values()
+    }
+
+    /// Every topic in the order of the names.
+    pub fn iter_by_name(&self) -> impl Iterator<Item = &Topic> {
+        self.by_name.values().filter_map(|id| self.by_id(*id))
+    }
+
+    /// The partitions in which the broker is a replica, in the ISR, in the ELR or the leader.
+    pub fn of_broker(&self, broker: BrokerId) -> impl Iterator<Item = (Place, &Partition)> {
+        let places = self.indexes.by_broker.get(&broker);
+        self.at(places.into_iter().flatten())
+    }
+
+    /// The partitions that the broker leads.
+    pub fn led_by(&self, broker: BrokerId) -> impl Iterator<Item = (Place, &Partition)> {
+        self.of_broker(broker)
+            .filter(move |(_, partition)| partition.leader() == broker)
+    }
+
+    /// The partitions with the broker in their ISR.
+    pub fn with_in_isr(&self, broker: BrokerId) -> impl Iterator<Item = (Place, &Partition)> {
+        self.of_broker(broker)
+            .filter(move |(_, partition)| partition.isr().contains(&broker))
+    }
+
+    /// The partitions with the broker in their ELR.
+    pub fn with_in_elr(&self, broker: BrokerId) -> impl Iterator<Item = (Place, &Partition)> {
+        self.of_broker(broker)
+            .filter(move |(_, partition)| partition.elr().contains(&broker))
+    }
+
+    /// The partitions without a leader.
+    pub fn leaderless(&self) -> impl Iterator<Item = (Place, &Partition)> {
+        self.at(&self.indexes.leaderless)
+    }
+
+    /// The partitions that are led by another than their preferred leader, or by nobody.
+    pub fn off_preferred(&self) -> impl Iterator<Item = (Place, &Partition)> {
+        self.at(&self.indexes.off_preferred)
+    }
+
+    /// The partitions that are being reassigned.
+    pub fn reassigning(&self) -> impl Iterator<Item = (Place, &Partition)> {
+        self.at(&self.indexes.reassigning)
+    }
+
+    fn at<'a>(
+        &'a self,
+        places: impl IntoIterator<Item = &'a Place>,
+    ) -> impl Iterator<Item = (Place, &'a Partition)> {
+        let places = places.into_iter().copied();
+        places.filter_map(|place| Some((place, self.partition(place)?)))
+    }
+
+    pub(crate) fn add(&mut self, record: &TopicRecord) -> Result<(), ApplyError> {
+        let id = record.topic_id;
+        if self.by_name.contains_key(&*record.name) || self.by_id.contains_key(&id) {
+            return Err(ApplyError::TopicExists(record.name.to_string()));
+        }
+        let name: Arc<str> = Arc::from(&*record.name);
+        self.by_name.insert(name.clone(), id);
+        let partitions = Vec::new();
+        self.by_id.insert(
+            id,
+            Topic {
+                id,
+                name,
+                partitions,
+            },
+        );
+        Ok(())
+    }
+
+    /// Removes a topic, and says what its name was.
+    pub(crate) fn remove(&mut self, id: Uuid) -> Result<Arc<str>, ApplyError> {
+        let topic = self.by_id.remove(&id).ok_or(ApplyError::UnknownTopic(id))?;
+        self.by_name.remove(&topic.name);
+        for (index, partition) in topic.partitions() {
+            let place = Place { topic: id, index };
+            self.indexes.replace(place, Some(partition), None);
+        }
+        Ok(topic.name)
+    }
+
+    pub(crate) fn add_partition(&mut self, record: &PartitionRecord) -> Result<(), ApplyError> {
+        let place = Place::of(record.topic_id, record.partition_id);
+        let partition = Partition::from_record(record)?;
+        let topic = self.by_id.get_mut(&place.topic);
+        let partitions = &mut topic
+            .ok_or(ApplyError::UnknownTopic(place.topic))?
+            .partitions;
+        let index = usize::try_from(place.index.0).ok();
+        match index.filter(|index| *index <= partitions.len()) {
+            Some(index) if index == partitions.len() => {
+                self.indexes.replace(place, None, Some(&partition));
+                partitions.push(partition);
+            }
+            Some(index) => {
+                self.indexes
+                    .replace(place, Some(&partitions[index]), Some(&partition));
+                partitions[index] = partition;
+            }
+            None => return Err(ApplyError::PartitionOutOfOrder(place)),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn change_partition(
+        &mut self,
+        record: &PartitionChangeRecord,
+    ) -> Result<(), ApplyError> {
+        let place = Place::of(record.topic_id, record.partition_id);
+        self.by_id(place.topic)
+            .ok_or(ApplyError::UnknownTopic(place.topic))?;
+        let partition = self
+            .partition(place)
+            .ok_or(ApplyError::UnknownPartition(place))?;
+        let changed = partition.changed_by(record)?;
+        self.replace(place, changed);
+        Ok(())
+    }
+
+    /// Empties the ELR and last known ELR of a topic's partitions, or of every one's where the name
+    /// is empty.
+    pub(crate) fn clear_elr(&mut self, name: &str) -> Result<(), ApplyError> {
+        let topics: Vec<&Topic> = match name {
+            "" => self.iter().collect(),
+            name => {
+                let topic = self.by_name(name);
+                vec![topic.ok_or_else(|| ApplyError::UnknownTopicName(name.to_owned()))?]
+            }
+        };
+        let mut changes = Vec::new();
+        for topic in topics {
+            for (index, partition) in topic.partitions() {
+                if partition.elr().is_empty() && partition.last_known_elr().is_empty() {
+                    continue;
+                }
+                let place = Place {
+                    topic: topic.id,
+                    index,
+                };
+                let changed = partition.changed_by(&PartitionChangeRecord {
+                    topic_id: topic.id,
+                    partition_id: index.0,
+                    eligible_leader_replicas: Some(Default::default()),
+                    last_known_elr: Some(Default::default()),
+                    ..Default::default()
+                })?;
+                changes.push((place, changed));
+            }
+        }
+        for (place, changed) in changes {
+            self.replace(place, changed);
+        }
+        Ok(())
+    }
+
+    /// Replaces a partition that exists.
+    fn replace(&mut self, place: Place, changed: Partition) {
+        let topic = self.by_id.get_mut(&place.topic);
+        let partition = topic.and_then(|topic| topic.partitions.get_mut(place.index.0 as usize));
+        let partition = partition.expect("the partition was just read");
+        self.indexes.replace(place, Some(partition), Some(&changed));
+        *partition = changed;
+    }
+
+    pub(crate) fn records(&self, version: MetadataVersion) -> impl Iterator<Item = Record> {
+        self.iter().flat_map(move |topic| {
+            let named = TopicRecord {
+                name: (&*topic.name).into(),
+                topic_id: topic.id,
+                ..Default::default()
+            };
+            let partitions = topic.partitions().map(move |(index, partition)| {
+                Record::Partition(partition.to_record(topic.id, index, version))
+            });
+            std::iter::once(Record::Topic(named)).chain(partitions)
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn assert_indexes_equal_a_full_scan(&self) {
+        let mut scanned = Indexes::default();
+        for topic in self.iter() {
+            for (index, partition) in topic.partitions() {
+                let place = Place {
+                    topic: topic.id,
+                    index,
+                };
+                for broker in partition.members() {
+                    scanned.by_broker.entry(broker).or_default().insert(place);
+                }
+                if partition.leader() == BrokerId::NONE {
+                    scanned.leaderless.insert(place);
+                }
+                if partition
+                    .replicas()
+                    .first()
+                    .is_some_and(|first| *first != partition.leader())
+                {
+                    scanned.off_preferred.insert(place);
+                }
+                if !partition.adding().is_empty() || !partition.removing().is_empty() {
+                    scanned.reassigning.insert(place);
+                }
+            }
+        }
+        assert_eq!(self.indexes, scanned);
+        let names: BTreeMap<_, _> = self
+            .iter()
+            .map(|topic| (topic.name.clone(), topic.id))
+            .collect();
+        assert_eq!(self.by_name, names);
+    }
+}
