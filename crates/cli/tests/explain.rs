@@ -94,6 +94,27 @@ async fn broken_bytes_are_shown_and_fail() {
 }
 
 #[tokio::test]
+async fn pages_are_written_to_a_folder_of_their_own() {
+    let folder = std::env::temp_dir().join(format!("klamm-site-{}", std::process::id()));
+    let site = folder.join("site");
+    let command = format!("explain --site {}", site.display());
+    let first = klamm(&command).await;
+    assert_eq!(first.code, Some(0), "{first}");
+    let path = site.join("apis/ElectLeaders.html");
+    let page = std::fs::read_to_string(&path).expect("a page");
+    assert!(page.contains("ElectLeadersRequest v2"));
+    std::fs::write(&path, "changed").expect("a file");
+    let second = klamm(&command).await;
+    assert_eq!(second.stdout, first.stdout);
+    assert_eq!(std::fs::read_to_string(&path).expect("a page"), page);
+    // The folder above has something that is not klamm's.
+    let taken = klamm(&format!("explain --site {}", folder.display())).await;
+    assert_eq!(taken.code, Some(2), "{taken}");
+    assert!(taken.stderr.contains("no pages of klamm"), "{taken}");
+    std::fs::remove_dir_all(&folder).expect("it goes away");
+}
+
+#[tokio::test]
 async fn misuse_has_a_next_step() {
     let mut shown = String::new();
     for words in [
@@ -167,7 +188,7 @@ async fn misuse_has_a_next_step() {
         $ klamm explain --list --errors
         error: the argument '--list' cannot be used with '--errors'
 
-        Usage: klamm explain <API|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>>
+        Usage: klamm explain <API|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>|--site <DIR>>
 
         For more information, try '--help'.
 

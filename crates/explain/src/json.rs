@@ -237,7 +237,7 @@ impl Serialize for FieldJson<'_> {
 }
 
 /// Base64 with padding.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text: String = base64_url(bytes)
         .chars()
         .map(|c| match c {

@@ -9,7 +9,10 @@
 
 pub mod about;
 mod catalog;
+mod changes;
 pub mod decode;
+mod fields;
+pub mod html;
 pub mod input;
 pub mod json;
 mod node;

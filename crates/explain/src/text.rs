@@ -13,13 +13,14 @@ mod value;
 pub use changes::{NoChanges, changes};
 pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
+pub(crate) use layout::runs;
 pub use list::list;
 pub use page::{decoded, page};
 pub use schema::schema_text;
 pub use tree::tree;
 
 pub(crate) use errors::find_error;
-pub(crate) use value::{base64_url, hex};
+pub(crate) use value::{base64_url, count, hex, shown};
 
 use crate::Part;
 

@@ -13,7 +13,7 @@ use klamm_explain::input::Form;
 #[command(
     arg_required_else_help = true,
     group = ArgGroup::new("subject").required(true).args([
-        "name", "all", "list", "errors", "error", "hex", "base64", "file",
+        "name", "all", "list", "errors", "error", "hex", "base64", "file", "site",
     ]),
     group = ArgGroup::new("bytes").args(["hex", "base64", "file"]),
     after_long_help = "\
@@ -62,11 +62,15 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true)]
     pub(crate) error: Option<String>,
 
+    /// Write pages for a browser to a folder: all of this, with search.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["request", "response", "output"])]
+    pub(crate) site: Option<PathBuf>,
+
     /// The version; the latest stable one without it.
     #[arg(
         long,
         value_name = "N",
-        conflicts_with_all = ["all", "list", "errors", "error", "diff"]
+        conflicts_with_all = ["all", "list", "errors", "error", "diff", "site"]
     )]
     pub(crate) version: Option<i16>,
 
@@ -83,7 +87,7 @@ pub(crate) struct ExplainArgs {
         long,
         num_args = 2,
         value_names = ["FROM", "TO"],
-        conflicts_with_all = ["all", "list", "errors", "error", "bytes"]
+        conflicts_with_all = ["all", "list", "errors", "error", "bytes", "site"]
     )]
     pub(crate) diff: Option<Vec<i16>>,
 

@@ -8,6 +8,7 @@ use crate::output::{Output, WriteError};
 
 use super::args::{ExplainArgs, TextOrJson};
 use super::input::{self, Input};
+use super::site;
 
 /// Runs `klamm explain`.
 pub(crate) fn run(args: &ExplainArgs, out: &Output) -> Result<Exit, Problem> {
@@ -74,6 +75,11 @@ impl Explain<'_> {
             self.out.results(&text)?;
         } else if let Some(name) = &args.error {
             self.error(name)?;
+        } else if let Some(folder) = &args.site {
+            let pages = site::write(folder)?;
+            let first = folder.join("index.html");
+            let text = format!("{pages} pages; the first is {}\n", first.display());
+            self.out.results(&text)?;
         } else {
             return self.decode();
         }

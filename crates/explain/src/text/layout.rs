@@ -71,7 +71,7 @@ fn rows(bytes: &[u8], nodes: &[Node], hidden: &[Range<usize>], look: Look) -> St
 }
 
 /// Neighbouring bytes of one part, and which.
-fn runs(nodes: &[Node]) -> Vec<(Range<usize>, Part)> {
+pub(crate) fn runs(nodes: &[Node]) -> Vec<(Range<usize>, Part)> {
     let mut runs: Vec<(Range<usize>, Part)> = Vec::new();
     for node in nodes {
         node.leaves(&mut |leaf| match runs.last_mut() {

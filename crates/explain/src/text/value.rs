@@ -6,7 +6,7 @@ use crate::{Node, Value};
 const LONGEST: usize = 60;
 
 /// A value for people, with what it stands for.
-pub(super) fn shown(node: &Node) -> String {
+pub(crate) fn shown(node: &Node) -> String {
     let value: Cow<'static, str> = match &node.value {
         Value::None => "".into(),
         Value::Null => "null".into(),
@@ -34,7 +34,7 @@ pub(super) fn shown(node: &Node) -> String {
     }
 }
 
-fn count(count: usize, noun: &str) -> String {
+pub(crate) fn count(count: usize, noun: &str) -> String {
     if count == 1 {
         format!("1 {noun}")
     } else {

@@ -3,6 +3,7 @@
 //! - `about`: every field, message and error has a meaning
 //! - `model`: random instances of every message: the tree covers the bytes and has their values
 //! - `hostile`: cut and changed frames, limits
+//! - `pages`: the pages for a browser; `markup` reads them
 //! - `records`: batches, compressed or not, control records, messages of the older formats
 //! - `secrets`: what is left out unless it is asked for
 //! - `texts`: what people and programs see
@@ -11,7 +12,9 @@
 
 mod about;
 mod hostile;
+mod markup;
 mod model;
+mod pages;
 mod records;
 mod secrets;
 mod support;

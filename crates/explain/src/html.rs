@@ -1,0 +1,34 @@
+//! Pages for a browser: of every API, of records and errors, and of bytes that were decoded.
+//!
+//! [`Site`] has them all, with links that work from the file system; [`api_page`] and
+//! [`decoded_page`] are whole in one file. All text is escaped by construction.
+
+mod api;
+mod assets;
+mod bytes;
+mod element;
+mod index;
+mod message;
+mod names;
+mod packed;
+mod shell;
+mod site;
+mod tree;
+
+pub use api::api_page;
+pub use site::{Asset, Page, Site};
+
+use crate::Part;
+
+/// The class of what belongs to a part.
+fn part_class(part: Part) -> &'static str {
+    match part {
+        Part::Frame => "f",
+        Part::Header => "h",
+        Part::Body => "b",
+        Part::Batch => "k",
+        Part::Record => "r",
+        Part::Tagged => "t",
+        Part::Unread => "u",
+    }
+}

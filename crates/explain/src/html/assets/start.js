@@ -1,0 +1,7 @@
+document.addEventListener("DOMContentLoaded", () => {
+  startTheme();
+  startSearch();
+  startTabs();
+  startMessages(document);
+  startVersions();
+});

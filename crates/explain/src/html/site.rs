@@ -1,0 +1,90 @@
+use klamm_protocol::{ApiKey, ApiVersion};
+
+use super::shell::Shell;
+use super::{api, assets, index, names};
+use crate::apis;
+
+/// All pages, with links from one to the other that work from the file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// Whether there is a server behind the pages that decodes bytes.
+    pub served: bool,
+}
+
+/// A page of a [`Site`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Index,
+    Api(ApiKey),
+}
+
+impl Page {
+    /// Where it is, with slashes, such as `apis/ElectLeaders.html`.
+    pub fn path(self) -> String {
+        match self.0 {
+            Kind::Index => "index.html".to_owned(),
+            Kind::Api(key) => index::path(key),
+        }
+    }
+}
+
+/// What pages need besides themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// Where it is, with slashes.
+    pub path: &'static str,
+    /// Its type.
+    pub media_type: &'static str,
+    /// What is in it.
+    pub content: String,
+}
+
+impl Site {
+    /// Its pages.
+    pub fn pages(self) -> impl Iterator<Item = Page> {
+        [Kind::Index]
+            .into_iter()
+            .chain(apis().map(Kind::Api))
+            .map(Page)
+    }
+
+    /// A page.
+    pub fn render(self, page: Page) -> String {
+        let shell = |root| Shell::Site {
+            root,
+            served: self.served,
+        };
+        match page.0 {
+            Kind::Index => index::page(shell("")),
+            Kind::Api(key) => {
+                let version = key.stable_versions().max;
+                api::page(ApiVersion { key, version }, shell("../"))
+                    .expect("an API that is listed has a stable version")
+            }
+        }
+    }
+
+    /// The style, the script and the like.
+    pub fn assets(self) -> Vec<Asset> {
+        vec![
+            Asset {
+                path: assets::STYLE_PATH,
+                media_type: "text/css; charset=utf-8",
+                content: assets::STYLE.to_owned(),
+            },
+            Asset {
+                path: assets::SCRIPT_PATH,
+                media_type: "text/javascript; charset=utf-8",
+                content: assets::SCRIPT.to_owned(),
+            },
+            Asset {
+                path: assets::NAMES_PATH,
+                media_type: "text/javascript; charset=utf-8",
+                content: names::script(),
+            },
+        ]
+    }
+}
