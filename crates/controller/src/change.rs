@@ -138,7 +138,7 @@ impl<'a> WantedChange<'a> {
         let (isr, replicas) = (self.isr.filtered(stays), self.replicas.filtered(stays));
         let shrinks = self.adding.len() < self.removing.len();
         let in_sync = isr.contains_all(&self.adding) && (!shrinks || isr.contains_all(&replicas));
-        if in_sync && !isr.is_empty() {
+        if in_sync && !isr.is_empty() && !replicas.is_empty() {
             self.isr = isr;
             self.replicas = replicas;
             self.removing = Replicas::NONE;
@@ -191,6 +191,7 @@ impl<'a> WantedChange<'a> {
         // The leader in the record, even the same one, raises the leader epoch: clients and replicas
         // of a removed replica are to look again.
         let leads = election.leader != old.leader()
+            || election.how.is_unclean()
             || !self.replicas.contains_all(old.replicas())
             || isr_shrinks && self.rules.metadata_version.isr_shrink_bumps_leader_epoch();
         let elr = if elr_enabled {
