@@ -6,9 +6,22 @@
 //! - [`Candidates::elect`] is the one function that picks a leader.
 //! - [`WantedChange`] turns a wanted change of a partition into a record, with the election, the
 //!   eligible leader replicas, the epochs and the end of a reassignment that go with it.
+//! - A handler reads a [`View`] and gives a [`Decision`]: records, an answer, and the reason of every
+//!   change of a leader. The caller appends the records, applies them to the image at once, so that
+//!   the next decision sees them, and answers when they are committed.
 
 mod change;
+mod decision;
+mod elect_leaders;
 mod elections;
+#[cfg(test)]
+mod testing;
+mod time;
+mod view;
 
 pub use change::{Change, ChangeRules, WantedChange};
+pub use decision::{Decision, LeaderChange, Why};
+pub use elect_leaders::ElectLeaders;
 pub use elections::{Candidates, Election, ElectionKind, How};
+pub use time::Now;
+pub use view::{ControllerConfig, View};

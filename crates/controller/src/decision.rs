@@ -1,0 +1,83 @@
+use klamm_metadata::{Place, Record};
+use klamm_protocol::{BrokerId, LeaderEpoch};
+
+use crate::{Change, How};
+
+/// What a handler decides: records to append, and what to answer once they are committed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<R> {
+    /// The records, in order. They take effect when they are applied to the image.
+    pub records: Vec<Record>,
+    /// The answer.
+    pub response: R,
+    /// Every change of a leader that the records bring, with its reason: for logs and metrics.
+    pub leader_changes: Vec<LeaderChange>,
+}
+
+/// A change of a leader, or a new leader epoch of the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaderChange {
+    /// The partition.
+    pub place: Place,
+    /// Who led; [`BrokerId::NONE`] for nobody.
+    pub from: BrokerId,
+    /// Who leads; [`BrokerId::NONE`] for nobody.
+    pub to: BrokerId,
+    /// The leader epoch from now on.
+    pub epoch: LeaderEpoch,
+    /// How the leader came to lead.
+    pub how: How,
+    /// Why there was an election.
+    pub why: Why,
+}
+
+/// Why leaders change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// A client asked for the preferred leader.
+    PreferredRequested,
+    /// A client asked for an unclean election.
+    UncleanRequested,
+}
+
+impl Why {
+    /// A short name for logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PreferredRequested => "preferred-requested",
+            Self::UncleanRequested => "unclean-requested",
+        }
+    }
+}
+
+impl<R> Decision<R> {
+    /// A decision that changes nothing.
+    pub fn answer(response: R) -> Self {
+        Self {
+            records: Vec::new(),
+            response,
+            leader_changes: Vec::new(),
+        }
+    }
+
+    /// Takes a partition's change into the decision.
+    pub(crate) fn change(
+        &mut self,
+        place: Place,
+        old: &klamm_metadata::Partition,
+        change: Change,
+        why: Why,
+    ) {
+        if change.record.leader != klamm_metadata::NO_LEADER_CHANGE {
+            self.leader_changes.push(LeaderChange {
+                place,
+                from: old.leader(),
+                to: change.election.leader,
+                epoch: LeaderEpoch(old.leader_epoch().0.saturating_add(1)),
+                how: change.election.how,
+                why,
+            });
+        }
+        self.records.push(change.record.into());
+    }
+}

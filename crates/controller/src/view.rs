@@ -1,0 +1,118 @@
+use klamm_metadata::{Image, MetadataVersion, Partition, Topic, directory};
+use klamm_protocol::{BrokerId, Uuid};
+
+use crate::{ChangeRules, ElectionKind};
+
+#[cfg(test)]
+mod tests;
+
+/// What the node's own configuration says, where nothing dynamic does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerConfig {
+    /// `node.id`.
+    pub node_id: BrokerId,
+    /// `min.insync.replicas`.
+    pub min_insync_replicas: usize,
+    /// `unclean.leader.election.enable`.
+    pub unclean_leader_election: bool,
+}
+
+impl ControllerConfig {
+    /// Kafka's defaults.
+    pub fn new(node_id: BrokerId) -> Self {
+        Self {
+            node_id,
+            min_insync_replicas: 1,
+            unclean_leader_election: false,
+        }
+    }
+}
+
+/// What handlers decide on: the cluster's metadata as the active controller has it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    image: &'a Image,
+    config: &'a ControllerConfig,
+    metadata_version: MetadataVersion,
+}
+
+impl<'a> View<'a> {
+    /// A view; `None` while the log has no `metadata.version` yet, with which every log begins.
+    pub fn new(image: &'a Image, config: &'a ControllerConfig) -> Option<Self> {
+        let metadata_version = image.features().metadata_version()?;
+        Some(Self {
+            image,
+            config,
+            metadata_version,
+        })
+    }
+
+    /// The cluster's metadata.
+    pub fn image(&self) -> &'a Image {
+        self.image
+    }
+
+    /// The finalized `metadata.version`.
+    pub fn metadata_version(&self) -> MetadataVersion {
+        self.metadata_version
+    }
+
+    /// What bears on changes of a topic's partitions.
+    pub fn rules(&self, topic: &Topic, election: ElectionKind) -> ChangeRules {
+        ChangeRules {
+            metadata_version: self.metadata_version,
+            elr_enabled: self.image.features().elr_enabled(),
+            min_isr: self.min_isr(topic),
+            election,
+        }
+    }
+
+    /// How many replicas must be in sync for a topic to be written to: `min.insync.replicas`, and no
+    /// more than its first partition has replicas.
+    pub fn min_isr(&self, topic: &Topic) -> usize {
+        let value = self.topic_value(topic, "min.insync.replicas");
+        let wanted = value.and_then(|value| value.trim().parse().ok());
+        let first = topic.partitions().next();
+        let replicas = first.map_or(usize::MAX, |(_, partition)| partition.replicas().len());
+        wanted
+            .unwrap_or(self.config.min_insync_replicas)
+            .min(replicas)
+    }
+
+    /// Whether `unclean.leader.election.enable` holds for a topic.
+    pub fn allows_unclean_elections(&self, topic: &Topic) -> bool {
+        match self.topic_value(topic, "unclean.leader.election.enable") {
+            Some(value) => value.trim().eq_ignore_ascii_case("true"),
+            None => self.config.unclean_leader_election,
+        }
+    }
+
+    /// Whether a replica may lead and be in sync: its broker is active and its directory online.
+    pub fn is_live(&self, partition: &Partition, broker: BrokerId) -> bool {
+        let registered = self.image.cluster().broker(broker);
+        registered.is_some_and(|registered| {
+            let directory = partition.directory(broker);
+            registered.is_active() && directory.is_some_and(|id| registered.has_online_dir(id))
+        })
+    }
+
+    /// The directory of a new replica: the broker's only one, or one that it is to choose.
+    pub fn default_dir(&self, broker: BrokerId) -> Uuid {
+        match self
+            .image
+            .cluster()
+            .broker(broker)
+            .map(|broker| &broker.log_dirs[..])
+        {
+            Some([]) => directory::MIGRATING,
+            Some([only]) => *only,
+            _ => directory::UNASSIGNED,
+        }
+    }
+
+    fn topic_value(&self, topic: &Topic, key: &str) -> Option<&'a str> {
+        self.image
+            .configs()
+            .topic_value(topic.name(), self.config.node_id, key)
+    }
+}
