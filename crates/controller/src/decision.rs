@@ -38,6 +38,26 @@ pub enum Why {
     PreferredRequested,
     /// A client asked for an unclean election.
     UncleanRequested,
+    /// A broker was not heard of for the length of a session.
+    SessionTimedOut,
+    /// A broker has lost its connections and did not come back.
+    ConnectionLost,
+    /// A broker asked to be fenced.
+    FenceRequested,
+    /// A broker hands over its partitions before it stops.
+    ControlledShutdown,
+    /// A broker has stopped.
+    Stopped,
+    /// A broker was unfenced: partitions without a leader may have one again.
+    Unfenced,
+    /// A new run of a broker that had stopped cleanly registered.
+    NewIncarnation,
+    /// A new run of a broker registered, and what it had not written to its disk may be lost.
+    UncleanShutdown,
+    /// A broker was unregistered.
+    Unregistered,
+    /// A log directory of a broker has failed.
+    DirectoryFailed,
 }
 
 impl Why {
@@ -46,6 +66,16 @@ impl Why {
         match self {
             Self::PreferredRequested => "preferred-requested",
             Self::UncleanRequested => "unclean-requested",
+            Self::SessionTimedOut => "session-timed-out",
+            Self::ConnectionLost => "connection-lost",
+            Self::FenceRequested => "fence-requested",
+            Self::ControlledShutdown => "controlled-shutdown",
+            Self::Stopped => "stopped",
+            Self::Unfenced => "unfenced",
+            Self::NewIncarnation => "new-incarnation",
+            Self::UncleanShutdown => "unclean-shutdown",
+            Self::Unregistered => "unregistered",
+            Self::DirectoryFailed => "directory-failed",
         }
     }
 }
@@ -58,6 +88,12 @@ impl<R> Decision<R> {
             response,
             leader_changes: Vec::new(),
         }
+    }
+
+    /// Takes over what another decision has but its answer.
+    pub(crate) fn absorb(&mut self, other: Decision<()>) {
+        self.records.extend(other.records);
+        self.leader_changes.extend(other.leader_changes);
     }
 
     /// Takes a partition's change into the decision.

@@ -14,6 +14,9 @@ pub enum ElectionKind {
     Preferred,
     /// As `Online`, and rather any live replica than none: what it lacks is lost.
     Unclean,
+    /// As `Online`, and never a leader that may have lost records: where it is not certain yet that
+    /// those who have them are gone.
+    CleanOnly,
 }
 
 /// How the leader came to lead.
@@ -140,6 +143,7 @@ impl Candidates<'_> {
         }
         if let [last] = *self.last_known_elr
             && self.elr_enabled
+            && kind != ElectionKind::CleanOnly
             && self.isr.is_empty()
             && self.elr.is_empty()
             && is_live(last)

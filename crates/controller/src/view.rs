@@ -89,11 +89,16 @@ impl<'a> View<'a> {
 
     /// Whether a replica may lead and be in sync: its broker is active and its directory online.
     pub fn is_live(&self, partition: &Partition, broker: BrokerId) -> bool {
+        self.image.cluster().is_active(broker) && self.has_online_dir(partition, broker)
+    }
+
+    /// Whether the broker has a replica in a directory that is online.
+    pub(crate) fn has_online_dir(&self, partition: &Partition, broker: BrokerId) -> bool {
         let registered = self.image.cluster().broker(broker);
-        registered.is_some_and(|registered| {
-            let directory = partition.directory(broker);
-            registered.is_active() && directory.is_some_and(|id| registered.has_online_dir(id))
-        })
+        let directory = partition.directory(broker);
+        registered
+            .zip(directory)
+            .is_some_and(|(broker, id)| broker.has_online_dir(id))
     }
 
     /// The directory of a new replica: the broker's only one, or one that it is to choose.

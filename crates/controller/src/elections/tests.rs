@@ -31,7 +31,9 @@ fn by_the_table(state: &State, kind: ElectionKind) -> (i32, How) {
     let valid = has_everything & state.live;
     let nobody_has_everything = state.isr | state.elr == 0;
     let last_known = match state.last_known[..] {
-        [last] if state.elr_enabled && nobody_has_everything => vec![last],
+        [last] if state.elr_enabled && nobody_has_everything && kind != ElectionKind::CleanOnly => {
+            vec![last]
+        }
         _ => vec![],
     };
     let preferred = kind == ElectionKind::Preferred;
@@ -114,11 +116,8 @@ fn check(state: &State, decided: &mut [u32; 6]) {
         recovery: LeaderRecoveryState::Recovered,
         elr_enabled: state.elr_enabled,
     };
-    for kind in [
-        ElectionKind::Online,
-        ElectionKind::Preferred,
-        ElectionKind::Unclean,
-    ] {
+    use ElectionKind::{CleanOnly, Online, Preferred, Unclean};
+    for kind in [Online, Preferred, Unclean, CleanOnly] {
         let elected = candidates.elect(kind, |broker| has(state.live, broker.0));
         let (leader, how) = by_the_table(state, kind);
         let context = || format!("{kind:?} {candidates:?} live {:?}", list(state.live));

@@ -1,0 +1,181 @@
+use klamm_metadata::Broker;
+use klamm_protocol::data::metadata::BrokerRegistrationChangeRecord;
+use klamm_protocol::messages::broker_heartbeat::{BrokerHeartbeatRequest, BrokerHeartbeatResponse};
+use klamm_protocol::{BrokerId, ErrorCode, Uuid};
+
+use crate::failover::unfence;
+use crate::{Decision, Sessions, View, Why, fence};
+
+#[cfg(test)]
+mod tests;
+
+/// What a heartbeat comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeartbeatReply {
+    /// The response.
+    pub response: BrokerHeartbeatResponse,
+    /// Whether the broker is handing over its partitions. The caller then tells
+    /// [`Sessions::handed_over`] the offset up to which the decision's records are.
+    pub handing_over: bool,
+}
+
+/// What a broker is about to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Fenced,
+    Unfenced,
+    HandingOver,
+    Stopped,
+}
+
+/// Decides on a broker's heartbeat (KIP-631). The caller tells [`Sessions::heard`] of it before, if
+/// the broker's epoch is right.
+pub fn heartbeat(
+    view: &View<'_>,
+    sessions: &Sessions,
+    request: &BrokerHeartbeatRequest,
+) -> Decision<HeartbeatReply> {
+    let broker = view.image().cluster().broker(BrokerId(request.broker_id));
+    let Some(broker) = broker.filter(|broker| broker.epoch.0 == request.broker_epoch) else {
+        return Decision::answer(reply(BrokerHeartbeatResponse {
+            error_code: ErrorCode::STALE_BROKER_EPOCH.0,
+            ..Default::default()
+        }));
+    };
+    let failed = failed_dirs(view, broker, request);
+    // One thing at a time: what is decided on a broker's state would not know yet of a failed
+    // directory. The broker asks again with its next heartbeat.
+    let next = match failed.is_empty() {
+        true => next(view, sessions, broker, request),
+        false => current(broker),
+    };
+    let mut decision = Decision::answer(HeartbeatReply {
+        response: BrokerHeartbeatResponse {
+            is_caught_up: request.current_metadata_offset >= broker.epoch.0,
+            is_fenced: matches!(next, Next::Fenced | Next::Stopped),
+            should_shut_down: next == Next::Stopped,
+            ..Default::default()
+        },
+        handing_over: next == Next::HandingOver,
+    });
+    match next {
+        Next::Unfenced if broker.fenced => unfence(view, broker, &mut decision),
+        Next::Fenced => decision.absorb(fence(view, broker, Why::FenceRequested)),
+        Next::Stopped => decision.absorb(fence(view, broker, Why::Stopped)),
+        Next::HandingOver if !broker.in_controlled_shutdown => {
+            decision.records.push(in_controlled_shutdown(broker).into());
+            decision.leave(view, broker.id, Why::ControlledShutdown);
+        }
+        Next::Unfenced | Next::HandingOver => {}
+    }
+    if !failed.is_empty() {
+        decision.leave_directories(view, broker.id, |id| failed.contains(&id));
+        decision.records.push(without_dirs(broker, &failed).into());
+    }
+    decision
+        .records
+        .extend(cordoned(view, broker, request).map(Into::into));
+    decision
+}
+
+fn reply(response: BrokerHeartbeatResponse) -> HeartbeatReply {
+    HeartbeatReply {
+        response,
+        handing_over: false,
+    }
+}
+
+fn current(broker: &Broker) -> Next {
+    match broker {
+        _ if broker.fenced => Next::Fenced,
+        _ if broker.in_controlled_shutdown => Next::HandingOver,
+        _ => Next::Unfenced,
+    }
+}
+
+fn next(
+    view: &View<'_>,
+    sessions: &Sessions,
+    broker: &Broker,
+    request: &BrokerHeartbeatRequest,
+) -> Next {
+    let leads = || view.image().topics().led_by(broker.id).next().is_some();
+    match current(broker) {
+        Next::Fenced if request.want_shut_down => Next::Stopped,
+        // It has seen its own registration, and with it everything before: it knows what it leads.
+        Next::Fenced
+            if !request.want_fence && request.current_metadata_offset >= broker.epoch.0 =>
+        {
+            Next::Unfenced
+        }
+        Next::Unfenced if request.want_fence && request.want_shut_down => Next::Stopped,
+        Next::Unfenced if request.want_fence => Next::Fenced,
+        Next::Unfenced if request.want_shut_down && leads() => Next::HandingOver,
+        Next::Unfenced if request.want_shut_down => Next::Stopped,
+        Next::HandingOver if !leads() && sessions.may_stop(broker, view.image().cluster()) => {
+            Next::Stopped
+        }
+        unchanged => unchanged,
+    }
+}
+
+fn in_controlled_shutdown(broker: &Broker) -> BrokerRegistrationChangeRecord {
+    BrokerRegistrationChangeRecord {
+        in_controlled_shutdown: 1,
+        ..of(broker)
+    }
+}
+
+/// The directories that were online so far and are not any more. When the last one fails, the broker
+/// stops; its registration keeps it, since one without directories means that nobody knows.
+fn failed_dirs(view: &View<'_>, broker: &Broker, request: &BrokerHeartbeatRequest) -> Vec<Uuid> {
+    if !view.metadata_version().allows_directory_assignment() {
+        return Vec::new();
+    }
+    let online = broker.log_dirs.iter().copied();
+    let failed: Vec<Uuid> = online
+        .filter(|id| request.offline_log_dirs.contains(id))
+        .collect();
+    if failed.len() == broker.log_dirs.len() {
+        Vec::new()
+    } else {
+        failed
+    }
+}
+
+fn without_dirs(broker: &Broker, failed: &[Uuid]) -> BrokerRegistrationChangeRecord {
+    let online = broker
+        .log_dirs
+        .iter()
+        .copied()
+        .filter(|id| !failed.contains(id));
+    BrokerRegistrationChangeRecord {
+        log_dirs: online.collect(),
+        ..of(broker)
+    }
+}
+
+/// The change of the cordoned directories, where the broker names others than before.
+fn cordoned(
+    view: &View<'_>,
+    broker: &Broker,
+    request: &BrokerHeartbeatRequest,
+) -> Option<BrokerRegistrationChangeRecord> {
+    let named = request.cordoned_log_dirs.as_ref()?;
+    let is_known = broker.cordoned_log_dirs.as_ref().is_some_and(|known| {
+        known.len() == named.len() && named.iter().all(|id| known.contains(id))
+    });
+    let is_new = view.metadata_version().allows_cordoned_log_dirs() && !is_known;
+    is_new.then(|| BrokerRegistrationChangeRecord {
+        cordoned_log_dirs: Some(named.clone()),
+        ..of(broker)
+    })
+}
+
+fn of(broker: &Broker) -> BrokerRegistrationChangeRecord {
+    BrokerRegistrationChangeRecord {
+        broker_id: broker.id.0,
+        broker_epoch: broker.epoch.0,
+        ..Default::default()
+    }
+}
