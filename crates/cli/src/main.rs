@@ -60,9 +60,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs what talks to a cluster, on this thread alone: a command that runs for milliseconds has no
-/// use for more.
-fn block_on(work: impl Future<Output = Result<Exit, Problem>>) -> Result<Exit, Problem> {
+/// Runs what talks to a cluster or listens to signals, on this thread alone: a command that runs for
+/// milliseconds has no use for more.
+fn block_on<T>(work: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

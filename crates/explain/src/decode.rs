@@ -25,6 +25,21 @@ pub fn response(frame: Bytes, api: ApiVersion, options: &Options) -> Tree {
     })
 }
 
+/// Explains a response to a request that is not known: its size and correlation id.
+pub fn unmatched_response(frame: Bytes, options: &Options) -> Tree {
+    sized(frame, "response", options, |walk, subject, out| {
+        walk.unmatched_response(subject, out)
+    })
+}
+
+/// Explains a token of SASL without a header, as it follows SaslHandshake v0 (KIP-43).
+pub fn token(frame: Bytes, direction: Direction, options: &Options) -> Tree {
+    sized(frame, direction.name(), options, |walk, subject, out| {
+        subject.direction = Some(direction);
+        walk.token(out)
+    })
+}
+
 /// Explains a body without size and header.
 pub fn body(bytes: Bytes, api: ApiVersion, direction: Direction, options: &Options) -> Tree {
     whole(

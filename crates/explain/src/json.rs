@@ -1,5 +1,6 @@
 //! Trees and tables as JSON; `docs/explain.md` describes it.
 
+mod capture;
 mod tables;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Number, Value as Json};
 
+pub use capture::{captured, finding, summary};
 pub(crate) use tables::listener;
 pub use tables::{error, errors, list};
 

@@ -8,6 +8,7 @@
 //! the two to each other. It opens no file and no socket and reads no clock: bytes in, values out.
 
 pub mod about;
+pub mod capture;
 mod catalog;
 mod changes;
 pub mod decode;

@@ -1,5 +1,6 @@
 //! Texts for people.
 
+mod capture;
 mod changes;
 mod errors;
 mod layout;
@@ -10,6 +11,7 @@ mod table;
 mod tree;
 mod value;
 
+pub use capture::{finding_line, message_headings, message_line, summary};
 pub use changes::{NoChanges, changes};
 pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
@@ -20,6 +22,7 @@ pub use schema::schema_text;
 pub use tree::tree;
 
 pub(crate) use errors::find_error;
+use value::printable;
 pub(crate) use value::{base64_url, count, hex, shown};
 
 use crate::Part;

@@ -1,14 +1,19 @@
+mod capture;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
 use klamm_explain::input::Form;
 
+pub(crate) use capture::CaptureArgs;
+
 /// Explain messages of the Kafka protocol, byte by byte.
 ///
 /// Shows the smallest instance of any request or response: its bytes, what each of them is for, how
 /// it is encoded and what it means. Decodes requests and responses from hex, base64, a file or
-/// standard input in the same form; of broken ones, all that can be read.
+/// standard input in the same form; of broken ones, all that can be read. Reads captures of network
+/// traffic (pcap, pcapng).
 #[derive(Clone, Debug, Args)]
 #[command(
     arg_required_else_help = true,
@@ -30,6 +35,10 @@ Examples:
 
   Requests one after the other, from standard input, as JSON:
     klamm explain --file - --output json < requests.bin
+
+  What the connections of a capture carry; the requests of one of them:
+    klamm explain --file kafka.pcap
+    klamm explain --file kafka.pcap --connection 3 --request
 
   What an error means:
     klamm explain --error 84
@@ -122,7 +131,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, help_heading = "Bytes", requires = "bytes")]
     pub(crate) tree: bool,
 
-    /// The API of a response, or of a body.
+    /// The API of a response, or of a body; of a capture, the API whose messages are shown.
     #[arg(long, value_name = "API", help_heading = "Bytes", requires = "bytes")]
     pub(crate) api: Option<String>,
 
@@ -137,6 +146,9 @@ pub(crate) struct ExplainArgs {
     /// The form of the results.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output: TextOrJson,
+
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
 }
 
 /// The form of results.

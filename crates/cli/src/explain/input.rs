@@ -24,7 +24,8 @@ pub(super) struct Source {
     name: String,
     path: Option<PathBuf>,
     start: Cursor<Vec<u8>>,
-    rest: Box<dyn Read>,
+    rest: Box<dyn Read + Send>,
+    length: Option<u64>,
 }
 
 /// Opens what the flags name.
@@ -66,13 +67,22 @@ impl Source {
                 .because(error.to_string())
                 .next("check the path given with --file")
         })?;
-        Self::new(&name, Some(path), file)
+        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file());
+        Ok(Self {
+            length: metadata.map(|metadata| metadata.len()),
+            ..Self::new(&name, Some(path), file)?
+        })
+    }
+
+    /// How many bytes there are, if that is known.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.length
     }
 
     fn new(
         name: &str,
         path: Option<&Path>,
-        mut from: impl Read + 'static,
+        mut from: impl Read + Send + 'static,
     ) -> Result<Self, Problem> {
         let mut start = Vec::new();
         from.by_ref()
@@ -84,6 +94,7 @@ impl Source {
             path: path.map(Path::to_owned),
             start: Cursor::new(start),
             rest: Box::new(from),
+            length: None,
         })
     }
 

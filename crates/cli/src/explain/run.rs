@@ -94,7 +94,7 @@ impl Explain<'_> {
         }
     }
 
-    fn directions(&self) -> &'static [Direction] {
+    pub(super) fn directions(&self) -> &'static [Direction] {
         if self.args.request {
             &[Direction::Request]
         } else if self.args.response {
@@ -159,9 +159,17 @@ impl Explain<'_> {
             Input::Directory(path) => return self.directory(&path),
             Input::Source(source) => source,
         };
-        match self.args.form.unwrap_or(source.form()) {
+        let form = self.args.form.unwrap_or(source.form());
+        let is_capture = matches!(form, Form::Pcap | Form::Pcapng);
+        if let Some(flag) = self.args.capture.first_given().filter(|_| !is_capture) {
+            return Err(Problem::misuse(format!("{flag} is for captures"))
+                .because(format!("{} is taken for {}", source.name(), form.name()))
+                .next("leave it out, or say with --as that it is pcap or pcapng")
+                .into());
+        }
+        match form {
             Form::Frames => self.frames(source),
-            form @ (Form::Pcap | Form::Pcapng) => self.capture(source, form),
+            Form::Pcap | Form::Pcapng => self.capture(source),
             form => self.log_file(source, form),
         }
     }

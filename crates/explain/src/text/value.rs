@@ -49,15 +49,28 @@ fn quoted(text: &str) -> String {
             out.push_str(&format!("\"… ({})", count(text.len(), "byte")));
             return out;
         }
-        // Terminals obey control characters.
-        if c.is_control() || c == '"' || c == '\\' {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
+        if c == '"' || c == '\\' {
+            out.push('\\');
         }
+        push_printable(c, &mut out);
     }
     out.push('"');
     out
+}
+
+/// A text without characters that terminals obey.
+pub(super) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_printable(c, &mut out));
+    out
+}
+
+fn push_printable(c: char, out: &mut String) {
+    if c.is_control() {
+        out.extend(c.escape_default());
+    } else {
+        out.push(c);
+    }
 }
 
 fn bytes_shown(bytes: &[u8]) -> String {

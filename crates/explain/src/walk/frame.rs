@@ -5,7 +5,7 @@ use klamm_protocol::{ApiKey, ApiVersion};
 use super::{Context, Halt, Walk, node};
 use crate::Direction;
 use crate::catalog::message_schema;
-use crate::node::{Node, Part, Place, Role, Severity, Subject};
+use crate::node::{Node, Part, Place, Role, Severity, Subject, Value};
 
 impl Walk {
     /// Reads a request: its header, then the body that the header announces.
@@ -49,6 +49,41 @@ impl Walk {
         self.header(Direction::Response, header, subject, out)?;
         self.check_api(api, start)?;
         self.body(api, Direction::Response, subject, out)
+    }
+
+    /// Reads the header of a response to a request that is not known, which begins with the correlation
+    /// id in every version.
+    pub(crate) fn unmatched_response(
+        &mut self,
+        subject: &mut Subject,
+        out: &mut Vec<Node>,
+    ) -> Result<(), Halt> {
+        subject.direction = Some(Direction::Response);
+        subject.correlation_id = self.peek_i32(0);
+        self.header(Direction::Response, 0, subject, out)?;
+        // Nobody knows what it is.
+        self.set_sensitive();
+        let at = self.position();
+        self.halt(at, "the request that it answers is not known")
+    }
+
+    /// Reads a token of SASL.
+    pub(crate) fn token(&mut self, out: &mut Vec<Node>) -> Result<(), Halt> {
+        let offset = self.position();
+        let content = self.take(self.left())?;
+        let len = content.len();
+        let token = Node {
+            value: if self.options.show_secrets || len == 0 {
+                Value::Bytes(content)
+            } else {
+                Value::Hidden(len)
+            },
+            encoding: "raw",
+            offset,
+            len,
+            ..node("token", "bytes", Role::Field, Part::Body)
+        };
+        self.push(out, token)
     }
 
     /// Reads a body.
