@@ -59,6 +59,22 @@ pub(crate) fn between(
         let text = format!("header version {} becomes {}", headers[0], headers[1]);
         changes.push(change(Sign::Changed, text));
     }
+    changes.extend(of_fields(schema, (from, to)));
+    if changes.is_empty() {
+        changes.push(change(Sign::Same, "the same fields"));
+    }
+    changes.push(if old == new {
+        change(Sign::Same, format!("the smallest has {old} bytes"))
+    } else {
+        let text = format!("the smallest has {new} bytes instead of {old}");
+        change(Sign::Changed, text)
+    });
+    Ok(changes)
+}
+
+/// What differs in the fields of a message, and in how they are encoded.
+pub(crate) fn of_fields(schema: &Schema, (from, to): (i16, i16)) -> Vec<Change> {
+    let mut changes = Vec::new();
     let flexible = [from, to].map(|version| schema.flexible_versions.contains(version));
     match flexible {
         [false, true] => changes.push(change(
@@ -78,16 +94,7 @@ pub(crate) fn between(
         &mut Vec::new(),
         &mut changes,
     );
-    if changes.is_empty() {
-        changes.push(change(Sign::Same, "the same fields"));
-    }
-    changes.push(if old == new {
-        change(Sign::Same, format!("the smallest has {old} bytes"))
-    } else {
-        let text = format!("the smallest has {new} bytes instead of {old}");
-        change(Sign::Changed, text)
-    });
-    Ok(changes)
+    changes
 }
 
 fn walk<'a>(

@@ -5,15 +5,21 @@
 
 mod api;
 mod assets;
+mod batches;
 mod bytes;
 mod element;
+mod errors;
+mod features;
 mod index;
 mod message;
 mod names;
 mod packed;
+mod records;
 mod shell;
 mod site;
+mod table;
 mod tree;
+mod versions;
 
 pub use api::api_page;
 pub use site::{Asset, Page, Site};

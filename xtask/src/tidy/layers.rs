@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("klamm-raft", &["klamm-metadata"]),
     ("klamm-replica", &["klamm-metadata"]),
     ("klamm-log", &["klamm-protocol"]),
-    ("klamm-explain", &["klamm-protocol"]),
+    ("klamm-explain", &["klamm-metadata"]),
     ("klamm-plan", &["klamm-metadata"]),
     ("klamm-net", &["klamm-protocol"]),
     ("klamm-client", &["klamm-net", "klamm-config"]),

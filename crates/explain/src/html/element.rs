@@ -65,6 +65,18 @@ impl Html {
         }
     }
 
+    /// Words with what they are here.
+    pub(super) fn facts(&mut self, rows: &[(&str, String)]) {
+        self.element("dl", &[("class", "facts")], |html| {
+            for (word, value) in rows {
+                html.element("div", &[], |html| {
+                    html.leaf("dt", &[], word);
+                    html.leaf("dd", &[], value);
+                });
+            }
+        });
+    }
+
     /// Other HTML.
     pub(super) fn append(&mut self, other: &Self) {
         self.0.push_str(&other.0);

@@ -2,6 +2,7 @@ use klamm_protocol::ApiKey;
 
 use super::element::Html;
 use super::shell::{Section, Shell};
+use super::table::{named, table};
 use crate::{Direction, about, apis, json, message_schema};
 
 /// The first page: every API.
@@ -17,22 +18,11 @@ pub(super) fn page(shell: Shell) -> String {
             apis().count(),
         ));
     });
-    html.element("div", &[("class", "scroll"), ("tabindex", "0")], |html| {
-        html.element("table", &[("class", "list")], |html| {
-            html.leaf("caption", &[], "APIs");
-            html.element("thead", &[], |html| {
-                html.element("tr", &[], |html| {
-                    for heading in ["Key", "Name", "Versions", "Flexible", "Listeners"] {
-                        html.leaf("th", &[("scope", "col")], heading);
-                    }
-                });
-            });
-            html.element("tbody", &[], |html| {
-                for key in ApiKey::all() {
-                    row(key, html);
-                }
-            });
-        });
+    let headings = ["Key", "Name", "Versions", "Flexible", "Listeners"];
+    table("list", "APIs", &headings, html, |html| {
+        for key in ApiKey::all() {
+            row(key, html);
+        }
     });
     shell.page(Section::Apis, "The Kafka protocol, byte by byte", &content)
 }
@@ -47,16 +37,9 @@ fn row(key: ApiKey, html: &mut Html) {
     let used = if is_gone { 1 } else { 0 };
     html.element("tr", &attributes[..used], |html| {
         html.leaf("td", &[], &key.0.to_string());
-        html.element("th", &[("scope", "row")], |html| {
-            if is_gone {
-                html.leaf("b", &[], name);
-            } else {
-                html.leaf("a", &[("href", &path(key))], name);
-            }
-            if let Some(purpose) = about::message(name) {
-                html.element("p", &[], |html| html.prose(purpose));
-            }
-        });
+        let path = path(key);
+        let link = (!is_gone).then_some(path.as_str());
+        named(name, link, about::message(name).unwrap_or_default(), html);
         let versions = match schema.valid_versions {
             _ if is_gone => "none any more".to_owned(),
             valid if schema.latest_version_unstable => {

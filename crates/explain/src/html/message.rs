@@ -16,6 +16,15 @@ pub(super) struct Room {
     pub(super) text: bool,
 }
 
+impl Room {
+    /// Smallest instances are shown as they are.
+    pub(super) const SMALLEST: Self = Self {
+        bytes: usize::MAX,
+        rows: usize::MAX,
+        text: false,
+    };
+}
+
 /// Bytes and tree side by side; the page's script links them.
 pub(super) fn message(tree: &Tree, label: &str, room: Room, html: &mut Html) {
     html.element("div", &[("class", "msg")], |html| {

@@ -1,5 +1,5 @@
-use super::assets;
 use super::element::Html;
+use super::{assets, batches, errors, features, records};
 
 /// What is around a page's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +19,20 @@ pub(super) enum Shell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Apis,
+    Records,
+    Batches,
+    Errors,
+    Features,
 }
 
 impl Section {
-    const ALL: [(Self, &'static str, &'static str); 1] = [(Self::Apis, "index.html", "APIs")];
+    const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Apis, "index.html", "APIs"),
+        (Self::Records, records::PATH, "Records"),
+        (Self::Batches, batches::PATH, "Batches"),
+        (Self::Errors, errors::PATH, "Errors"),
+        (Self::Features, features::PATH, "Features"),
+    ];
 }
 
 impl Shell {

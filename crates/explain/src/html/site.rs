@@ -1,8 +1,8 @@
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use super::shell::Shell;
-use super::{api, assets, index, names};
-use crate::apis;
+use super::{api, assets, batches, errors, features, index, names, records};
+use crate::{apis, schema};
 
 /// All pages, with links from one to the other that work from the file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,11 @@ pub struct Page(Kind);
 enum Kind {
     Index,
     Api(ApiKey),
+    Records,
+    Record(&'static str),
+    Batches,
+    Errors,
+    Features,
 }
 
 impl Page {
@@ -27,6 +32,11 @@ impl Page {
         match self.0 {
             Kind::Index => "index.html".to_owned(),
             Kind::Api(key) => index::path(key),
+            Kind::Records => records::PATH.to_owned(),
+            Kind::Record(name) => records::path(name),
+            Kind::Batches => batches::PATH.to_owned(),
+            Kind::Errors => errors::PATH.to_owned(),
+            Kind::Features => features::PATH.to_owned(),
         }
     }
 }
@@ -48,6 +58,9 @@ impl Site {
         [Kind::Index]
             .into_iter()
             .chain(apis().map(Kind::Api))
+            .chain([Kind::Records])
+            .chain(records::all().map(|schema| Kind::Record(&schema.name)))
+            .chain([Kind::Batches, Kind::Errors, Kind::Features])
             .map(Page)
     }
 
@@ -64,6 +77,14 @@ impl Site {
                 api::page(ApiVersion { key, version }, shell("../"))
                     .expect("an API that is listed has a stable version")
             }
+            Kind::Records => records::list(shell("")),
+            Kind::Record(name) => records::page(
+                schema(name).expect("a record that is listed has a schema"),
+                shell("../"),
+            ),
+            Kind::Batches => batches::page(shell("")),
+            Kind::Errors => errors::page(shell("")),
+            Kind::Features => features::page(shell("")),
         }
     }
 

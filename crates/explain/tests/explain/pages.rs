@@ -39,13 +39,26 @@ fn pages_are_well_formed_and_all_links_resolve() {
             let headings = markup.find("h1", "");
             assert_eq!(headings.len(), 1, "{path}");
         }
-        assert_eq!(
-            pages
-                .values()
-                .filter(|page| page.ids.contains("bytes"))
-                .count(),
-            91
-        );
+        let apis = pages.keys().filter(|path| path.starts_with("apis/"));
+        assert_eq!(apis.count(), 91);
+        // Whatever is searched for is on a page.
+        let names = &assets.last().unwrap().content;
+        let json = names.strip_prefix("const KLAMM_NAMES = ").unwrap();
+        let json = json.strip_suffix(";\n").unwrap();
+        let names: serde_json::Value = serde_json::from_str(json).unwrap();
+        let found = names["pages"].as_array().unwrap();
+        for entry in found {
+            let link = entry[2].as_str().unwrap();
+            let (page, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = pages.get(page).unwrap_or_else(|| panic!("{link}"));
+            assert!(anchor.is_empty() || target.ids.contains(anchor), "{link}");
+        }
+        for (name, places) in names["fields"].as_object().unwrap() {
+            for place in places.as_array().unwrap() {
+                let page = place.as_u64().unwrap() as usize / 4;
+                assert!(page < found.len(), "{name}");
+            }
+        }
     }
 }
 
