@@ -1,9 +1,6 @@
-use std::collections::BTreeMap;
-
 use klamm_client::{
-    Admin, ClientError, DescribeClusterOptions, DescribeTopicPartitionsOptions,
-    DescribeTopicsOptions, ItemError, PartitionDescription, SmallString, TopicDescription,
-    TopicPartition, TopicSelection,
+    Admin, ClientError, ClusterMetadata, DescribeClusterOptions, DescribeTopicPartitionsOptions,
+    DescribeTopicsOptions, PartitionDescription, TopicPartition, TopicSelection,
 };
 
 use crate::cluster::{Broker, Cluster, Partition};
@@ -21,21 +18,11 @@ pub(crate) async fn cluster(
     topics: &TopicSelection,
     elr: Elr,
 ) -> Result<Cluster, ClientError> {
-    let described = async {
-        match elr {
-            Elr::Wanted => with_elr(admin, topics).await,
-            Elr::NotWanted => without_elr(admin, topics).await,
-        }
+    let described = match elr {
+        Elr::Wanted => with_elr(admin, topics).await?,
+        Elr::NotWanted => without_elr(admin, topics).await?,
     };
-    let (nodes, described) = tokio::try_join!(
-        admin.describe_cluster(DescribeClusterOptions::default()),
-        described
-    )?;
-    let brokers = nodes
-        .brokers
-        .into_iter()
-        .filter(|broker| broker.fenced != Some(true));
-    let brokers = brokers.map(|broker| {
+    let brokers = described.cluster.brokers.into_iter().map(|broker| {
         let address = match broker.address() {
             Some(address) => address.to_string(),
             None => format!("{}:{}", broker.host, broker.port),
@@ -48,7 +35,7 @@ pub(crate) async fn cluster(
             },
         )
     });
-    let partitions = described.into_values().flatten().flat_map(|topic| {
+    let partitions = described.topics.into_values().flatten().flat_map(|topic| {
         let name = topic.name;
         topic.partitions.into_iter().map(move |partition| {
             (
@@ -64,26 +51,27 @@ pub(crate) async fn cluster(
 }
 
 /// From brokers before Kafka 3.7, which do not tell, the partitions come without their ELR.
-async fn with_elr(
-    admin: &Admin,
-    topics: &TopicSelection,
-) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
-    let options = DescribeTopicPartitionsOptions::default();
-    match admin.describe_topic_partitions(topics, options).await {
+async fn with_elr(admin: &Admin, topics: &TopicSelection) -> Result<ClusterMetadata, ClientError> {
+    let described = tokio::try_join!(
+        admin.describe_cluster(DescribeClusterOptions::default()),
+        admin.describe_topic_partitions(topics, DescribeTopicPartitionsOptions::default()),
+    );
+    match described {
+        Ok((cluster, topics)) => Ok(ClusterMetadata { cluster, topics }),
         Err(ClientError::Unsupported { .. }) => without_elr(admin, topics).await,
-        described => described,
+        Err(error) => Err(error),
     }
 }
 
 async fn without_elr(
     admin: &Admin,
     topics: &TopicSelection,
-) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
+) -> Result<ClusterMetadata, ClientError> {
     let options = DescribeTopicsOptions {
         include_internal: true,
         ..Default::default()
     };
-    admin.describe_topics(topics, options).await
+    admin.metadata(topics, options).await
 }
 
 fn plain(partition: PartitionDescription) -> Partition {

@@ -28,7 +28,9 @@ pub use topic_changes::{
     NewTopic, Placement,
 };
 pub use topic_partitions::DescribeTopicPartitionsOptions;
-pub use topics::{DescribeTopicsOptions, PartitionDescription, TopicDescription, TopicSelection};
+pub use topics::{
+    ClusterMetadata, DescribeTopicsOptions, PartitionDescription, TopicDescription, TopicSelection,
+};
 
 use crate::client::Client;
 use crate::retry::Deadline;

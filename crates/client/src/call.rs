@@ -115,6 +115,15 @@ impl Call {
         }
         loop {
             let result = self.try_once(client, &mut failed, &build).await;
+            let mut verdict = Verdict::Take;
+            if let Ok(answer) = &result {
+                verdict = judge(answer.version, &answer.response);
+                if verdict == Verdict::Retry(ErrorCode::NOT_CONTROLLER)
+                    && client.not_controller(&answer.server)
+                {
+                    continue;
+                }
+            }
             attempts += 1;
             let out_of_retries = attempts > client.config().retries;
             let next = self
@@ -123,9 +132,9 @@ impl Call {
                 .min(Instant::now() + backoff.after(attempts));
             let ends = out_of_retries || next >= self.deadline.at;
             match result {
-                Ok(answer) => match judge(answer.version, &answer.response) {
+                Ok(answer) => match verdict {
                     Verdict::Retry(code) if !ends => {
-                        if code == ErrorCode::NOT_CONTROLLER || code.is_invalid_metadata() {
+                        if code.is_invalid_metadata() {
                             client.distrust_cluster();
                         }
                     }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::metadata::Cluster;
 use crate::pool::{Peer, Pool};
 use crate::retry::Deadline;
-use crate::{ClientConfig, ClientError};
+use crate::{Bootstrap, ClientConfig, ClientError};
 
 /// How often the bootstrap list is gone through before a client that never was connected gives up,
 /// unless its time is over before. A person who mistyped an address should not wait for a minute.
@@ -25,7 +25,8 @@ const HEAD_START: Duration = Duration::from_secs(1);
 pub(crate) enum Route {
     /// Any, the least busy one first.
     Any,
-    /// The active controller, or the broker that stands in for it.
+    /// The active controller. Brokers pass a request on to it (KRaft), so that any broker will do,
+    /// until one answers that it is not the controller: then the node that metadata names.
     Controller,
     /// This node.
     Node(BrokerId),
@@ -46,6 +47,8 @@ struct Known {
     cluster: Option<Arc<Cluster>>,
     /// Ask again before the cluster is used for a route.
     stale: bool,
+    /// A broker passed a request for the controller not on, as before KRaft.
+    brokers_refuse: bool,
 }
 
 impl Client {
@@ -93,6 +96,23 @@ impl Client {
         self.known().stale = true;
     }
 
+    /// Takes note that a server is not the controller. True where a request for it goes to another
+    /// server from now on, so that there is nothing to wait for.
+    pub(crate) fn not_controller(&self, server: &ServerAddress) -> bool {
+        let passed_on = self.brokers_pass_on();
+        let mut known = self.known();
+        known.brokers_refuse = true;
+        let named = known.cluster.as_ref().and_then(|known| known.controller());
+        let is_elsewhere = passed_on && named.is_some_and(|named| named != server);
+        known.stale |= !is_elsewhere;
+        is_elsewhere
+    }
+
+    /// Whether any broker takes requests for the controller, as far as is known.
+    fn brokers_pass_on(&self) -> bool {
+        matches!(self.config().bootstrap, Bootstrap::Brokers(_)) && !self.known().brokers_refuse
+    }
+
     /// A connection to the server that a route leads to. `failed` are servers to avoid, since
     /// they failed this call before; one that fails now is added.
     pub(crate) async fn peer(
@@ -103,6 +123,7 @@ impl Client {
     ) -> Result<Arc<Peer>, ClientError> {
         let server = match route {
             Route::Any => self.any_server(failed),
+            Route::Controller if self.brokers_pass_on() => self.any_server(failed),
             Route::Controller => {
                 let cluster = self.cluster(deadline).await?;
                 let server = cluster.server.clone();
@@ -215,10 +236,9 @@ impl Client {
         let at = deadline.within(self.config().request_timeout);
         let asked = Cluster::ask(&peer, &self.config().bootstrap, at).await;
         let cluster = Arc::new(asked.inspect_err(|_| self.0.pool.retire(&peer))?);
-        *self.known() = Known {
-            cluster: Some(cluster.clone()),
-            stale: false,
-        };
+        let mut known = self.known();
+        known.cluster = Some(cluster.clone());
+        known.stale = false;
         Ok(cluster)
     }
 

@@ -45,13 +45,13 @@ mod types;
 
 pub use admin::{
     Admin, AlterConfigsOptions, AlterReassignmentsOptions, ApiVersionsOptions, BrokerDescription,
-    ClusterDescription, ConfigChange, ConfigEntry, ConfigOperation, ConfigResource,
-    ConfigResourceKind, ConfigSource, ConfigSynonym, CreatePartitionsOptions, CreateTopicsOptions,
-    CreatedTopic, DeleteTopicsOptions, DescribeClusterOptions, DescribeConfigsOptions,
-    DescribeTopicPartitionsOptions, DescribeTopicsOptions, ElectLeadersError, ElectLeadersOptions,
-    ElectLeadersResult, ElectionScope, ElectionType, ListReassignmentsOptions,
-    MAX_ELECTIONS_PER_REQUEST, NewPartitions, NewTopic, OngoingReassignment, PartitionDescription,
-    Placement, TopicDescription, TopicSelection,
+    ClusterDescription, ClusterMetadata, ConfigChange, ConfigEntry, ConfigOperation,
+    ConfigResource, ConfigResourceKind, ConfigSource, ConfigSynonym, CreatePartitionsOptions,
+    CreateTopicsOptions, CreatedTopic, DeleteTopicsOptions, DescribeClusterOptions,
+    DescribeConfigsOptions, DescribeTopicPartitionsOptions, DescribeTopicsOptions,
+    ElectLeadersError, ElectLeadersOptions, ElectLeadersResult, ElectionScope, ElectionType,
+    ListReassignmentsOptions, MAX_ELECTIONS_PER_REQUEST, NewPartitions, NewTopic,
+    OngoingReassignment, PartitionDescription, Placement, TopicDescription, TopicSelection,
 };
 pub use config::{Bootstrap, ClientConfig};
 pub use error::{ClientError, ItemError, PartitionError};

@@ -138,7 +138,7 @@ impl Admin {
             .await?;
         let response = answer.response;
         ClientError::check::<MetadataRequest>(&answer.server, response.error_code, None)?;
-        Ok(from_metadata(response))
+        Ok(response.into())
     }
 }
 
@@ -160,21 +160,23 @@ fn from_cluster(response: DescribeClusterResponse, version: i16) -> ClusterDescr
     }
 }
 
-fn from_metadata(response: MetadataResponse) -> ClusterDescription {
-    let brokers = response
-        .brokers
-        .into_iter()
-        .map(|broker| BrokerDescription {
-            id: BrokerId(broker.node_id),
-            host: broker.host,
-            port: broker.port,
-            rack: broker.rack,
-            fenced: None,
-        });
-    ClusterDescription {
-        cluster_id: response.cluster_id,
-        controller: BrokerId(response.controller_id).known(),
-        brokers: in_order(brokers.collect()),
+impl From<MetadataResponse> for ClusterDescription {
+    fn from(response: MetadataResponse) -> Self {
+        let brokers = response
+            .brokers
+            .into_iter()
+            .map(|broker| BrokerDescription {
+                id: BrokerId(broker.node_id),
+                host: broker.host,
+                port: broker.port,
+                rack: broker.rack,
+                fenced: None,
+            });
+        Self {
+            cluster_id: response.cluster_id,
+            controller: BrokerId(response.controller_id).known(),
+            brokers: in_order(brokers.collect()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use klamm_protocol::messages::metadata::{
 };
 use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, PartitionIndex, SmallString, Uuid};
 
-use super::Admin;
+use super::{Admin, ClusterDescription};
 use crate::call::{Call, Effect, Verdict};
 use crate::client::{Client, Route};
 use crate::error::ItemError;
@@ -38,6 +38,16 @@ pub struct DescribeTopicsOptions {
     /// Whether [`TopicSelection::All`] has Kafka's own topics in it, such as `__consumer_offsets`.
     /// Topics asked for by name are always described.
     pub include_internal: bool,
+}
+
+/// What one broker knows of its cluster and of topics. Both come from one answer, and so fit
+/// together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterMetadata {
+    /// The cluster, and the brokers that are in service.
+    pub cluster: ClusterDescription,
+    /// The topics that were asked for.
+    pub topics: BTreeMap<SmallString, Result<TopicDescription, ItemError>>,
 }
 
 /// A topic and its partitions.
@@ -114,21 +124,32 @@ impl Admin {
         topics: &TopicSelection,
         options: DescribeTopicsOptions,
     ) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
+        Ok(self.metadata(topics, options).await?.topics)
+    }
+
+    /// Describes the cluster and topics, from one broker's metadata.
+    pub async fn metadata(
+        &self,
+        topics: &TopicSelection,
+        options: DescribeTopicsOptions,
+    ) -> Result<ClusterMetadata, ClientError> {
         let deadline = self.deadline(options.timeout);
-        let mut described = describe_topics(&self.client, topics, deadline).await?;
+        let mut metadata = metadata(&self.client, topics, deadline).await?;
         if *topics == TopicSelection::All && !options.include_internal {
-            described.retain(|_, topic| !topic.as_ref().is_ok_and(|topic| topic.internal));
+            let is_internal = |topic: &TopicDescription| topic.internal;
+            let known = &mut metadata.topics;
+            known.retain(|_, topic| !topic.as_ref().is_ok_and(is_internal));
         }
-        Ok(described)
+        Ok(metadata)
     }
 }
 
-/// Describes topics, internal ones included.
-pub(super) async fn describe_topics(
+/// Describes the cluster and topics, internal ones included.
+pub(super) async fn metadata(
     client: &Client,
     topics: &TopicSelection,
     deadline: Deadline,
-) -> Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError> {
+) -> Result<ClusterMetadata, ClientError> {
     let call = Call::new(Route::Any, Effect::Read, deadline);
     let answer = call
         .make(
@@ -137,9 +158,10 @@ pub(super) async fn describe_topics(
             |_version, response| Verdict::of(response.error_code),
         )
         .await?;
-    let response = answer.response;
+    let mut response = answer.response;
     ClientError::check::<MetadataRequest>(&answer.server, response.error_code, None)?;
-    let mut described: BTreeMap<_, _> = response.topics.into_iter().filter_map(described).collect();
+    let known = std::mem::take(&mut response.topics).into_iter();
+    let mut described: BTreeMap<_, _> = known.filter_map(described).collect();
     if let TopicSelection::Named(names) = topics {
         let mut named = left_out(names);
         for name in names {
@@ -157,9 +179,12 @@ pub(super) async fn describe_topics(
                 );
             }
         }
-        return Ok(named);
+        described = named;
     }
-    Ok(described)
+    Ok(ClusterMetadata {
+        cluster: ClusterDescription::from(response),
+        topics: described,
+    })
 }
 
 /// The first version of Metadata in which a topic can be asked for without creating it.

@@ -229,10 +229,11 @@ async fn a_brokers_own_configuration_is_its_own() {
                         (config.config_operation, config.value.as_deref()),
                         (2, Some("x"))
                     );
+                    let is_own = *resource.resource_name == *id.to_string();
                     AlterConfigsResourceResponse {
                         resource_type: resource.resource_type,
                         resource_name: resource.resource_name.clone(),
-                        error_message: Some(id.to_string().into()),
+                        error_message: Some(if is_own { "its own" } else { "another's" }.into()),
                         error_code: 40,
                         ..Default::default()
                     }
@@ -280,9 +281,9 @@ async fn a_brokers_own_configuration_is_its_own() {
         .map(|(resource, result)| format!("{resource}: {}\n", result.as_ref().unwrap_err()))
         .collect();
     expect![[r#"
-        topic a: INVALID_CONFIG (40): 1
-        broker default: INVALID_CONFIG (40): 1
-        broker 2: INVALID_CONFIG (40): 2
+        topic a: INVALID_CONFIG (40): another's
+        broker default: INVALID_CONFIG (40): another's
+        broker 2: INVALID_CONFIG (40): its own
     "#]]
     .assert_eq(&lines);
 

@@ -136,9 +136,25 @@ async fn no_authorization_is_told_from_a_partitions_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_goes_to_the_controller_and_follows_it() {
+async fn any_broker_passes_a_request_on() {
     let cluster = Cluster::new(3);
     cluster.metadata().controller_id = 2;
+    cluster
+        .broker(1)
+        .on(|_, _: ElectLeadersRequest| Reply::Answer(elected([("a", 0, DONE)])));
+    let admin = cluster.admin().await;
+    elect(&admin, &[("a", 0)]).all().await.unwrap();
+    let connections = cluster.brokers.iter().map(FakeServer::connections);
+    assert_eq!(connections.collect::<Vec<_>>(), [1, 0, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_goes_to_the_controller_and_follows_it_where_brokers_pass_nothing_on() {
+    let cluster = Cluster::new(3);
+    cluster.metadata().controller_id = 2;
+    cluster
+        .broker(1)
+        .on(|_, _: ElectLeadersRequest| Reply::Answer(refused(ErrorCode::NOT_CONTROLLER)));
     let moving = cluster.clone();
     cluster.broker(2).on(move |_, _: ElectLeadersRequest| {
         moving.metadata().controller_id = 3;
@@ -147,31 +163,45 @@ async fn a_request_goes_to_the_controller_and_follows_it() {
     cluster
         .broker(3)
         .on(|_, _: ElectLeadersRequest| Reply::Answer(elected([("a", 0, DONE)])));
+    let asked = |cluster: &Cluster, api| -> Vec<usize> {
+        let brokers = cluster.brokers.iter();
+        brokers.map(|b| b.versions_of(api).len()).collect()
+    };
     let admin = cluster.admin().await;
     elect(&admin, &[("a", 0)]).all().await.unwrap();
-    assert_eq!(
-        cluster.broker(2).versions_of(ApiKey::ELECT_LEADERS).len(),
-        1
-    );
+    assert_eq!(asked(&cluster, ApiKey::ELECT_LEADERS), [1, 1, 1]);
     // What was learned is kept.
     elect(&admin, &[("a", 0)]).all().await.unwrap();
-    assert_eq!(
-        cluster.broker(2).versions_of(ApiKey::ELECT_LEADERS).len(),
-        1
-    );
-    let asked = cluster
-        .brokers
-        .iter()
-        .map(|broker| broker.versions_of(ApiKey::METADATA).len());
-    assert_eq!(asked.sum::<usize>(), 2);
+    assert_eq!(asked(&cluster, ApiKey::ELECT_LEADERS), [1, 1, 2]);
+    assert_eq!(asked(&cluster, ApiKey::METADATA).iter().sum::<usize>(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_way_to_the_controller_is_no_retry() {
+    let cluster = Cluster::new(2);
+    cluster.metadata().controller_id = 2;
+    cluster
+        .broker(1)
+        .on(|_, _: ElectLeadersRequest| Reply::Answer(refused(ErrorCode::NOT_CONTROLLER)));
+    cluster
+        .broker(2)
+        .on(|_, _: ElectLeadersRequest| Reply::Answer(elected([("a", 0, DONE)])));
+    let admin = cluster.admin_with(|config| config.retries = 0).await;
+    let start = Instant::now();
+    elect(&admin, &[("a", 0)]).all().await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_controller_is_waited_for() {
     let cluster = Cluster::new(1);
-    cluster
-        .broker(1)
-        .on(|_, _: ElectLeadersRequest| Reply::Answer(elected([("a", 0, DONE)])));
+    let known = cluster.clone();
+    cluster.broker(1).on(move |_, _: ElectLeadersRequest| {
+        Reply::Answer(match known.metadata().controller_id {
+            -1 => refused(ErrorCode::NOT_CONTROLLER),
+            _ => elected([("a", 0, DONE)]),
+        })
+    });
     cluster.metadata().controller_id = -1;
     let admin = cluster.admin().await;
     let late = cluster.clone();

@@ -143,6 +143,9 @@ async fn a_handshake_that_fails_leaves_nothing_unknown() {
         cluster
             .broker(2)
             .on(move |_, _: ApiVersionsRequest| reply.clone());
+        let broker = cluster.broker(1);
+        broker.on(|_, _: ElectLeadersRequest| Reply::Answer(refused(ErrorCode::NOT_CONTROLLER)));
+        broker.on(|_, _: CreateTopicsRequest| Reply::Answer(created(ErrorCode::NOT_CONTROLLER)));
         let admin = cluster.admin().await;
         let text = outcome(&elect(&admin, &[("a", 0)])).await;
         assert!(text.contains("gave up after"), "{text}");

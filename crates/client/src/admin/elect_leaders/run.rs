@@ -7,7 +7,7 @@ use klamm_protocol::messages::elect_leaders::{
 use klamm_protocol::{ErrorCode, PartitionIndex, Request};
 
 use super::{ElectLeadersError, ElectionScope, ElectionType, MAX_ELECTIONS_PER_REQUEST};
-use crate::admin::topics::{TopicSelection, describe_topics};
+use crate::admin::topics::{TopicSelection, metadata};
 use crate::call::{Call, Effect, Verdict};
 use crate::client::{Client, Route};
 use crate::error::{PartitionError, is_authorization};
@@ -86,9 +86,10 @@ impl Run {
         {
             return Err(End::TooManyPartitions { server });
         }
-        let topics = describe_topics(&self.client, &TopicSelection::All, self.deadline).await;
+        let known = metadata(&self.client, &TopicSelection::All, self.deadline).await;
         let mut partitions = Vec::new();
-        for topic in topics.map_err(End::Failed)?.into_values().flatten() {
+        let known = known.map_err(End::Failed)?;
+        for topic in known.topics.into_values().flatten() {
             let needing = topic
                 .topic_partitions()
                 .filter(|(_, known)| self.election.is_for(known));
