@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use klamm_client::TopicPartition;
+use klamm_client::{BrokerId, PartitionDescription, TopicPartition};
 
 /// What one Metadata answer says of a cluster, or of the topics asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cluster {
     /// The brokers that run.
-    pub(crate) brokers: BTreeMap<i32, Broker>,
-    pub(crate) partitions: BTreeMap<TopicPartition, Partition>,
+    pub(crate) brokers: BTreeMap<BrokerId, Broker>,
+    pub(crate) partitions: BTreeMap<TopicPartition, PartitionDescription>,
 }
 
 /// Where a running broker listens.
@@ -17,56 +17,18 @@ pub(crate) struct Broker {
     pub(crate) rack: Option<String>,
 }
 
-/// Who leads and who follows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Partition {
-    pub(crate) leader: Option<i32>,
-    /// Grows with each election; `None` from brokers that do not say it.
-    pub(crate) leader_epoch: Option<i32>,
-    /// In the order of the assignment.
-    pub(crate) replicas: Vec<i32>,
-    pub(crate) isr: Vec<i32>,
-    /// `None` where the cluster does not tell.
-    pub(crate) elr: Option<Vec<i32>>,
-    /// Replicas that are not online: their broker or their log directory is down.
-    pub(crate) offline: Vec<i32>,
-}
-
-impl Partition {
-    /// The first replica of the assignment.
-    pub(crate) fn preferred(&self) -> Option<i32> {
-        self.replicas.first().copied()
-    }
-
-    pub(crate) fn is_led_by_preferred(&self) -> bool {
-        self.leader.is_some() && self.leader == self.preferred()
-    }
-
-    pub(crate) fn is_under_replicated(&self) -> bool {
-        self.out_of_sync().next().is_some()
-    }
-
-    /// The replicas that are not in the ISR.
-    pub(crate) fn out_of_sync(&self) -> impl Iterator<Item = i32> {
-        self.replicas
-            .iter()
-            .copied()
-            .filter(|id| !self.isr.contains(id))
-    }
-}
-
 impl Cluster {
-    pub(crate) fn is_up(&self, broker: i32) -> bool {
+    pub(crate) fn is_up(&self, broker: BrokerId) -> bool {
         self.brokers.contains_key(&broker)
     }
 
     /// Whether a replica's broker runs and its log directory is online.
-    pub(crate) fn is_online(&self, replica: i32, partition: &Partition) -> bool {
+    pub(crate) fn is_online(&self, replica: BrokerId, partition: &PartitionDescription) -> bool {
         self.is_up(replica) && !partition.offline.contains(&replica)
     }
 
     /// Every broker there is: those that run, and those that only replica lists still name.
-    pub(crate) fn broker_ids(&self) -> BTreeSet<i32> {
+    pub(crate) fn broker_ids(&self) -> BTreeSet<BrokerId> {
         let replicas = self
             .partitions
             .values()
@@ -75,7 +37,7 @@ impl Cluster {
     }
 
     /// How many partitions each broker leads.
-    pub(crate) fn leads(&self) -> BTreeMap<i32, usize> {
+    pub(crate) fn leads(&self) -> BTreeMap<BrokerId, usize> {
         let mut leads = BTreeMap::new();
         for leader in self.partitions.values().filter_map(|p| p.leader) {
             *leads.entry(leader).or_insert(0) += 1;
@@ -87,6 +49,8 @@ impl Cluster {
 /// What tests describe clusters with.
 #[cfg(test)]
 pub(crate) mod testing {
+    use klamm_client::{LeaderEpoch, PartitionIndex};
+
     use super::*;
 
     /// A cluster of these running brokers and partitions: (topic, partition, leader, replicas,
@@ -96,7 +60,7 @@ pub(crate) mod testing {
         let brokers = up.iter().map(|&id| {
             let address = format!("kafka-{id}.example:9092");
             (
-                id,
+                BrokerId(id),
                 Broker {
                     address,
                     rack: None,
@@ -106,17 +70,19 @@ pub(crate) mod testing {
         let partitions = partitions
             .iter()
             .map(|&(topic, partition, leader, replicas, isr)| {
-                let state = Partition {
-                    leader: (leader >= 0).then_some(leader),
-                    leader_epoch: Some(1),
-                    replicas: replicas.to_vec(),
-                    isr: isr.to_vec(),
+                let ids = |ids: &[i32]| ids.iter().copied().map(BrokerId).collect();
+                let down = |id: &i32| !up.contains(id);
+                let offline: Vec<_> = replicas.iter().copied().filter(down).collect();
+                let state = PartitionDescription {
+                    index: PartitionIndex(partition),
+                    leader: (leader >= 0).then_some(BrokerId(leader)),
+                    leader_epoch: Some(LeaderEpoch(1)),
+                    replicas: ids(replicas),
+                    isr: ids(isr),
+                    offline: ids(&offline),
                     elr: None,
-                    offline: replicas
-                        .iter()
-                        .copied()
-                        .filter(|id| !up.contains(id))
-                        .collect(),
+                    last_known_elr: None,
+                    error: None,
                 };
                 (TopicPartition::new(topic, partition), state)
             });

@@ -1,9 +1,9 @@
 use klamm_client::{
     Admin, ClientError, ClusterMetadata, DescribeClusterOptions, DescribeTopicPartitionsOptions,
-    DescribeTopicsOptions, PartitionDescription, TopicPartition, TopicSelection,
+    DescribeTopicsOptions, TopicPartition, TopicSelection,
 };
 
-use crate::cluster::{Broker, Cluster, Partition};
+use crate::cluster::{Broker, Cluster};
 
 /// Whether the eligible leader replicas are wanted, which takes another API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) async fn cluster(
             None => format!("{}:{}", broker.host, broker.port),
         };
         (
-            broker.id.0,
+            broker.id,
             Broker {
                 address,
                 rack: broker.rack.map(|rack| rack.to_string()),
@@ -40,7 +40,7 @@ pub(crate) async fn cluster(
         topic.partitions.into_iter().map(move |partition| {
             (
                 TopicPartition::new(name.clone(), partition.index),
-                plain(partition),
+                partition,
             )
         })
     });
@@ -72,16 +72,4 @@ async fn without_elr(
         ..Default::default()
     };
     admin.metadata(topics, options).await
-}
-
-fn plain(partition: PartitionDescription) -> Partition {
-    let ids = |ids: Vec<klamm_client::BrokerId>| ids.into_iter().map(|id| id.0).collect();
-    Partition {
-        leader: partition.leader.map(|id| id.0),
-        leader_epoch: partition.leader_epoch.map(|epoch| epoch.0),
-        replicas: ids(partition.replicas),
-        isr: ids(partition.isr),
-        elr: partition.elr.map(ids),
-        offline: ids(partition.offline),
-    }
 }

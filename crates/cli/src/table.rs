@@ -16,6 +16,19 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped.collect())
 }
 
+/// A text as one field of a line whose fields are set apart by blanks: its own blanks stand as their
+/// escapes, too.
+pub(crate) fn word(text: &str) -> String {
+    let each = |c: char| {
+        if c.is_whitespace() {
+            c.escape_unicode().to_string()
+        } else {
+            c.to_string()
+        }
+    };
+    printable(text).chars().map(each).collect()
+}
+
 /// How a cell looks on a terminal with colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {

@@ -2,7 +2,10 @@
 
 mod elect;
 mod explain;
+mod interrupts;
 mod leaders;
 mod misuse;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod trouble;

@@ -1,9 +1,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use klamm_net::testing::Reply;
 use klamm_protocol::Request;
-use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
 use klamm_protocol::messages::describe_topic_partitions::DescribeTopicPartitionsRequest;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -107,7 +105,7 @@ async fn watching_appends_where_there_is_no_terminal_and_ends_with_ctrl_c() {
     }
     interrupt(&child).await;
     let finished = finish(child).await;
-    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(130), ""));
 }
 
 #[tokio::test]
@@ -123,9 +121,7 @@ async fn watching_goes_on_when_the_cluster_does() {
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut talk = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     lines.next_line().await.expect("readable").expect("a frame");
-    cluster
-        .server
-        .on(|_, _: DescribeClusterRequest| Reply::Close);
+    cluster.break_off();
     let said = talk.next_line().await.expect("readable").expect("trouble");
     assert_eq!(said, "error: the cluster could not be asked who leads");
     cluster.recover();
@@ -138,7 +134,7 @@ async fn watching_goes_on_when_the_cluster_does() {
     {}
     lines.next_line().await.expect("readable").expect("a frame");
     interrupt(&child).await;
-    assert_eq!(finish(child).await.code, Some(0));
+    assert_eq!(finish(child).await.code, Some(130));
 }
 
 #[tokio::test]

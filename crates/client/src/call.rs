@@ -198,7 +198,7 @@ impl Call {
                     client.distrust_cluster();
                     failed.push(server);
                 }
-                Err(error.into())
+                Err(self.deadline.in_full(error).into())
             }
         }
     }

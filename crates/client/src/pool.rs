@@ -95,10 +95,10 @@ impl Pool {
         if let Some(not_before) = gate.not_before {
             sleep_until(not_before.min(deadline.at)).await;
         }
-        match self
+        let connected = self
             .connect(server, deadline.within(self.request_timeout))
-            .await
-        {
+            .await;
+        match connected {
             Ok(peer) => {
                 *gate = Gate::default();
                 let peer = Arc::new(peer);
@@ -108,7 +108,10 @@ impl Pool {
             Err(error) => {
                 gate.failures = gate.failures.saturating_add(1);
                 gate.not_before = Some(Instant::now() + self.backoff.after(gate.failures));
-                Err(error)
+                Err(match error {
+                    ClientError::Net(error) => ClientError::Net(deadline.in_full(error)),
+                    error => error,
+                })
             }
         }
     }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use klamm_net::{Cause, NetError};
 use tokio::time::Instant;
 
 use crate::ClientConfig;
@@ -78,6 +79,21 @@ impl Deadline {
         self.start.elapsed()
     }
 
+    /// Where a wait took nearly all of the call's time, says the whole of it: people look for the
+    /// number that they gave, not for what connecting left of it.
+    pub(crate) fn in_full(&self, mut error: NetError) -> NetError {
+        let total = self.total();
+        if let Cause::Timeout { after, .. }
+        | Cause::ConnectTimeout { after }
+        | Cause::Throttled { after, .. } = &mut error.cause
+            && *after < total
+            && total - *after <= total / Self::WAY_BACK
+        {
+            *after = total;
+        }
+        error
+    }
+
     /// When a part of the call that may take `timeout` must be over.
     pub(crate) fn within(&self, timeout: Duration) -> Instant {
         self.at.min(Instant::now() + timeout.min(Self::LONGEST))
@@ -127,6 +143,30 @@ mod tests {
             .after(9),
             Duration::ZERO
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_of_nearly_all_the_time_are_said_to_be_all_of_it() {
+        let second = Duration::from_secs(1);
+        let said = |deadline: &Deadline, millis| {
+            let cause = Cause::ConnectTimeout {
+                after: Duration::from_millis(millis),
+            };
+            let server = klamm_net::ServerAddress::new("broker-1", 9092);
+            let error = NetError {
+                server,
+                cause,
+                sent: false,
+            };
+            match deadline.in_full(error).cause {
+                Cause::ConnectTimeout { after } => after.as_millis(),
+                cause => panic!("{cause}"),
+            }
+        };
+        let deadline = Deadline::after(second);
+        for (waited, expected) in [(996, 1_000), (900, 1_000), (899, 899), (2_000, 2_000)] {
+            assert_eq!(said(&deadline, waited), expected);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,4 +1,6 @@
-use crate::cluster::{Cluster, Partition};
+use klamm_client::{BrokerId, PartitionDescription};
+
+use crate::cluster::Cluster;
 
 use super::args::ElectionType;
 use super::outcome::{Failure, NOT_ASKED, OUTCOME_UNKNOWN};
@@ -121,11 +123,11 @@ pub(crate) fn detail(
     election: ElectionType,
     failure: &Failure,
     cluster: &Cluster,
-    partition: &Partition,
+    partition: &PartitionDescription,
 ) -> Option<String> {
     match (election, failure.code?) {
         (ElectionType::Preferred, 80) => {
-            let preferred = partition.preferred()?;
+            let preferred = partition.preferred_leader()?;
             let isr = ids(&partition.isr);
             if !cluster.is_up(preferred) {
                 Some(format!("preferred broker {preferred} is down"))
@@ -142,7 +144,7 @@ pub(crate) fn detail(
             }
         }
         (_, 80 | 83) => {
-            let down = |id: &i32| !cluster.is_online(*id, partition);
+            let down = |id: &BrokerId| !cluster.is_online(*id, partition);
             let down: Vec<_> = partition.replicas.iter().copied().filter(down).collect();
             (!down.is_empty()).then(|| format!("not running: {}", ids(&down)))
         }
@@ -150,7 +152,7 @@ pub(crate) fn detail(
     }
 }
 
-fn ids(ids: &[i32]) -> String {
+fn ids(ids: &[BrokerId]) -> String {
     ids.iter()
         .map(ToString::to_string)
         .collect::<Vec<_>>()

@@ -3,12 +3,12 @@ use std::time::Duration;
 
 use klamm_client::{
     Admin, ClientError, ElectLeadersError, ElectLeadersOptions, ElectionScope, ErrorCode,
-    PartitionError, TopicPartition,
+    MAX_ELECTIONS_PER_REQUEST, PartitionError, TopicPartition,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::Cluster;
-use crate::connect::client_problem;
+use crate::connect::{Target, client_problem};
 use crate::errors::Problem;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::output::Output;
@@ -24,16 +24,21 @@ use super::run::look;
 /// How long brokers get to learn of the elections, before results show the leaders as they are.
 const SETTLE: Duration = Duration::from_secs(3);
 
+/// How long after the first look the second one comes, and the longest time between two. Most
+/// elections are known within a few milliseconds; a broker with thousands of changes to make takes
+/// its time, and must not be asked all the while.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
 /// How long a person who pressed Ctrl-C waits for the leaders as they are.
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// An election under way.
 pub(super) struct Election<'a> {
+    target: &'a Target,
     admin: &'a Admin,
     request: &'a Request,
     out: &'a Output,
-    /// For each wave.
-    timeout: Duration,
     pub(super) results: BTreeMap<TopicPartition, Outcome>,
     /// What ended it early.
     pub(super) problem: Option<Problem>,
@@ -41,18 +46,18 @@ pub(super) struct Election<'a> {
 }
 
 impl<'a> Election<'a> {
-    /// An election that has not begun; each wave may take `timeout`.
+    /// An election that has not begun. `admin` is connected to `target`.
     pub(super) fn new(
+        target: &'a Target,
         admin: &'a Admin,
         request: &'a Request,
         out: &'a Output,
-        timeout: Duration,
     ) -> Self {
         Self {
+            target,
             admin,
             request,
             out,
-            timeout,
             results: BTreeMap::new(),
             problem: None,
             interrupted: None,
@@ -110,8 +115,9 @@ impl<'a> Election<'a> {
             ElectionType::Unclean => klamm_client::ElectionType::Unclean,
         };
         let options = ElectLeadersOptions {
-            timeout: Some(self.timeout),
+            timeout: Some(self.target.timeout()),
         };
+        let by_name = matches!(scope, ElectionScope::Partitions(_));
         let result = self.admin.elect_leaders(election, scope, options);
         match interrupt.race(result.partitions()).await {
             Ok(Ok(decided)) => self.record(decided),
@@ -130,9 +136,34 @@ impl<'a> Election<'a> {
             }
             Err(interrupted) => {
                 self.interrupted = Some(interrupted);
-                self.rest(asked, &Failure::unknown());
+                self.record(result.stop());
+                self.stopped(asked, by_name);
             }
         }
+    }
+
+    /// What a call that was stopped leaves open: one request was under way; where partitions go by
+    /// name, those that come after it were not asked for.
+    fn stopped(&mut self, asked: &[TopicPartition], by_name: bool) {
+        let mut open: Vec<_> = asked
+            .iter()
+            .filter(|tp| !self.is_known(tp))
+            .cloned()
+            .collect();
+        open.sort();
+        open.dedup();
+        let in_request = if by_name {
+            open.len().min(MAX_ELECTIONS_PER_REQUEST)
+        } else {
+            open.len()
+        };
+        let (unknown, not_asked) = open.split_at(in_request);
+        self.rest(unknown, &Failure::unknown());
+        self.rest(not_asked, &Failure::not_asked());
+    }
+
+    fn is_known(&self, partition: &TopicPartition) -> bool {
+        self.results.contains_key(partition)
     }
 
     fn record(&mut self, decided: BTreeMap<TopicPartition, Result<(), PartitionError>>) {
@@ -203,12 +234,17 @@ impl<'a> Election<'a> {
         interrupt: &mut Interrupt,
     ) -> Option<Cluster> {
         if self.interrupted.is_some() {
-            let look = timeout(LAST_LOOK, look(self.admin, &self.request.scope));
-            return look.await.ok().and_then(Result::ok);
+            // A broker answers in order: on the old connection the election's answer comes first.
+            let look = async {
+                let admin = self.target.connect().await.ok()?;
+                look(&admin, &self.request.scope).await.ok()
+            };
+            return timeout(LAST_LOOK, look).await.ok().flatten();
         }
         let until = Instant::now() + SETTLE;
-        let mut wait = Duration::from_millis(2);
+        let mut wait = FIRST_PAUSE;
         loop {
+            let start = Instant::now();
             let look = interrupt.race(look(self.admin, &self.request.scope)).await;
             let after = match look {
                 Err(_) => return None,
@@ -220,13 +256,15 @@ impl<'a> Election<'a> {
                     return None;
                 }
             };
+            let took = start.elapsed();
             if Instant::now() + wait >= until || self.is_settled(before, &after) {
                 return Some(after);
             }
             if interrupt.race(sleep(wait)).await.is_err() {
                 return Some(after);
             }
-            wait = (wait * 2).min(Duration::from_millis(500));
+            // A look that takes long is a large one: it is not taken more than half of the time.
+            wait = (wait * 2).min(LONGEST_PAUSE).max(took);
         }
     }
 

@@ -1,6 +1,6 @@
-use crate::cluster::{Cluster, Partition};
+use crate::cluster::Cluster;
 use crate::errors::Problem;
-use klamm_client::TopicPartition;
+use klamm_client::{BrokerId, PartitionDescription, TopicPartition};
 
 use super::args::ElectionType;
 use super::outcome::{Failure, Outcome};
@@ -14,14 +14,14 @@ use super::request::{Request, Scope, Selection};
 pub(crate) struct Forecast {
     pub(crate) outcome: Outcome,
     /// Who leads afterwards.
-    pub(crate) leader: Option<i32>,
+    pub(crate) leader: Option<BrokerId>,
 }
 
 /// Forecasts an election of one partition.
 pub(crate) fn forecast(
     election: ElectionType,
     cluster: &Cluster,
-    partition: Option<&Partition>,
+    partition: Option<&PartitionDescription>,
 ) -> Forecast {
     let Some(partition) = partition else {
         let failure = Failure::of_kafka(3, "UNKNOWN_TOPIC_OR_PARTITION");
@@ -36,7 +36,7 @@ pub(crate) fn forecast(
     }
 }
 
-fn preferred(cluster: &Cluster, partition: &Partition) -> Forecast {
+fn preferred(cluster: &Cluster, partition: &PartitionDescription) -> Forecast {
     if partition.is_led_by_preferred() {
         return Forecast {
             outcome: Outcome::NotNeeded,
@@ -44,7 +44,7 @@ fn preferred(cluster: &Cluster, partition: &Partition) -> Forecast {
         };
     }
     let preferred = partition
-        .preferred()
+        .preferred_leader()
         .filter(|&id| is_valid(cluster, partition, id));
     // A leader that is valid keeps leading where the preferred replica is not.
     let elected = match (preferred, partition.leader) {
@@ -64,7 +64,7 @@ fn preferred(cluster: &Cluster, partition: &Partition) -> Forecast {
     }
 }
 
-fn unclean(cluster: &Cluster, partition: &Partition) -> Forecast {
+fn unclean(cluster: &Cluster, partition: &PartitionDescription) -> Forecast {
     if partition.leader.is_some() {
         return Forecast {
             outcome: Outcome::NotNeeded,
@@ -88,7 +88,7 @@ fn unclean(cluster: &Cluster, partition: &Partition) -> Forecast {
     }
 }
 
-fn first_valid(cluster: &Cluster, partition: &Partition) -> Option<i32> {
+fn first_valid(cluster: &Cluster, partition: &PartitionDescription) -> Option<BrokerId> {
     partition
         .replicas
         .iter()
@@ -98,7 +98,7 @@ fn first_valid(cluster: &Cluster, partition: &Partition) -> Option<i32> {
 
 /// Whether a replica can lead without losing records: online, and in the ISR, or in the ELR when
 /// the ISR is empty.
-fn is_valid(cluster: &Cluster, partition: &Partition, replica: i32) -> bool {
+fn is_valid(cluster: &Cluster, partition: &PartitionDescription, replica: BrokerId) -> bool {
     let eligible = if partition.isr.is_empty() {
         partition
             .elr
@@ -113,7 +113,7 @@ fn is_valid(cluster: &Cluster, partition: &Partition, replica: i32) -> bool {
 /// The partitions of a cluster that an election of all of them is about: those off their preferred
 /// leader, or those without a leader.
 pub(crate) fn candidates(election: ElectionType, cluster: &Cluster) -> Vec<TopicPartition> {
-    let applies = |partition: &Partition| match election {
+    let applies = |partition: &PartitionDescription| match election {
         ElectionType::Preferred => !partition.is_led_by_preferred(),
         ElectionType::Unclean => partition.leader.is_none(),
     };

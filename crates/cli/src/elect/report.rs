@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::cluster::Cluster;
-use klamm_client::TopicPartition;
+use klamm_client::{BrokerId, TopicPartition};
 
 use super::advice::detail;
 use super::args::ElectionType;
@@ -90,9 +90,9 @@ impl Leader {
     }
 }
 
-impl From<Option<i32>> for Leader {
-    fn from(leader: Option<i32>) -> Self {
-        leader.map_or(Self::None, Self::Broker)
+impl From<Option<BrokerId>> for Leader {
+    fn from(leader: Option<BrokerId>) -> Self {
+        leader.map_or(Self::None, |id| Self::Broker(id.0))
     }
 }
 
@@ -184,8 +184,8 @@ fn broker_rows(before: &Cluster, after: &Cluster) -> Vec<BrokerRow> {
     let (leads_before, leads_after) = (before.leads(), after.leads());
     let mut ids = before.broker_ids();
     ids.extend(after.broker_ids());
-    let row = |broker| BrokerRow {
-        broker,
+    let row = |broker: BrokerId| BrokerRow {
+        broker: broker.0,
         leaders_before: leads_before.get(&broker).copied().unwrap_or(0),
         leaders_after: leads_after.get(&broker).copied().unwrap_or(0),
     };

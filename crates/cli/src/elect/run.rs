@@ -103,7 +103,7 @@ async fn elect(
         }
         return Ok(Exit::Done);
     }
-    let mut election = Election::new(&admin, request, out, target.timeout());
+    let mut election = Election::new(target, &admin, request, out);
     let planned = match &before {
         Some(before) => plan.partitions_or_candidates(request.election, before),
         None => plan.waves.concat(),

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use clap::Args;
+use klamm_client::BrokerId;
 
 use crate::args::{ConnectionArgs, Format};
 use crate::duration;
@@ -26,11 +27,11 @@ Examples:
         --output json | jq .counts.under_replicated
 
 Exit status:
-  0    shown, also when --watch is ended with Ctrl-C
+  0    shown
   1    the cluster could not be asked
   2    misuse
-  130  interrupted before anything could be shown
-  143  ended with SIGTERM
+  130  ended with Ctrl-C, as --watch is
+  143  the same with SIGTERM
 
 Formats of --output json and plain: docs/leaders.md")]
 pub(crate) struct LeadersArgs {
@@ -92,7 +93,7 @@ fn broker_id(text: &str) -> Result<i32, String> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) topics: Vec<TopicArg>,
-    pub(crate) brokers: Vec<i32>,
+    pub(crate) brokers: Vec<BrokerId>,
     pub(crate) not_preferred: bool,
     pub(crate) leaderless: bool,
     pub(crate) under_replicated: bool,
@@ -102,7 +103,7 @@ impl LeadersArgs {
     pub(crate) fn filter(&self) -> Filter {
         Filter {
             topics: self.topic.clone(),
-            brokers: self.broker.clone(),
+            brokers: self.broker.iter().copied().map(BrokerId).collect(),
             not_preferred: self.not_preferred,
             leaderless: self.leaderless,
             under_replicated: self.under_replicated,

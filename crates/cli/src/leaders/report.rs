@@ -1,9 +1,8 @@
 use serde::Serialize;
 
 use crate::args::Format;
-use crate::cluster::Partition;
-use crate::table::{Align, Cell, Look, Style, Table, closing, plural, printable};
-use klamm_client::TopicPartition;
+use crate::table::{Align, Cell, Look, Style, Table, closing, plural, printable, word};
+use klamm_client::{BrokerId, PartitionDescription, TopicPartition};
 
 use super::snapshot::{BrokerRow, Snapshot, Totals};
 
@@ -89,7 +88,7 @@ fn partitions_table(snapshot: &Snapshot, look: Look) -> String {
             table.row(vec![
                 tp.into(),
                 leader,
-                id_or_none(partition.preferred()).into(),
+                id_or_none(partition.preferred_leader()).into(),
                 ids(&partition.replicas).into(),
                 Cell::new(ids(&partition.isr), isr),
                 partition.elr.as_deref().map_or("-".to_owned(), ids).into(),
@@ -123,8 +122,8 @@ fn plain_broker(row: &BrokerRow) -> String {
         "broker={} state={} address={} rack={} leads={} preferred={} difference={} out_of_sync={}",
         row.broker,
         if row.up { "up" } else { "down" },
-        row.address.as_deref().unwrap_or("-"),
-        row.rack.as_deref().unwrap_or("-"),
+        word(row.address.as_deref().unwrap_or("-")),
+        word(row.rack.as_deref().unwrap_or("-")),
         row.leads,
         row.preferred,
         row.difference,
@@ -133,13 +132,13 @@ fn plain_broker(row: &BrokerRow) -> String {
     format!("{}\n", printable(&line))
 }
 
-fn plain_partition(tp: &TopicPartition, partition: &Partition) -> String {
+fn plain_partition(tp: &TopicPartition, partition: &PartitionDescription) -> String {
     let line = format!(
         "topic={} partition={} leader={} preferred={} replicas={} isr={} elr={}",
         tp.topic,
         tp.partition,
         id_or_none(partition.leader),
-        id_or_none(partition.preferred()),
+        id_or_none(partition.preferred_leader()),
         ids(&partition.replicas),
         ids(&partition.isr),
         partition.elr.as_deref().map_or("-".to_owned(), ids),
@@ -147,11 +146,11 @@ fn plain_partition(tp: &TopicPartition, partition: &Partition) -> String {
     format!("{}\n", printable(&line))
 }
 
-fn id_or_none(id: Option<i32>) -> String {
+fn id_or_none(id: Option<BrokerId>) -> String {
     id.map_or("none".to_owned(), |id| id.to_string())
 }
 
-fn ids(ids: &[i32]) -> String {
+fn ids(ids: &[BrokerId]) -> String {
     if ids.is_empty() {
         return "none".to_owned();
     }
@@ -176,9 +175,13 @@ struct PartitionDocument<'a> {
     partition: i32,
     leader: i32,
     preferred: i32,
-    replicas: &'a [i32],
-    isr: &'a [i32],
-    elr: Option<&'a [i32]>,
+    replicas: Vec<i32>,
+    isr: Vec<i32>,
+    elr: Option<Vec<i32>>,
+}
+
+fn numbers(ids: &[BrokerId]) -> Vec<i32> {
+    ids.iter().map(|id| id.0).collect()
 }
 
 fn json(snapshot: &Snapshot, partitions: bool) -> String {
@@ -189,11 +192,11 @@ fn json(snapshot: &Snapshot, partitions: bool) -> String {
             .map(|(tp, partition)| PartitionDocument {
                 topic: &tp.topic,
                 partition: tp.partition.0,
-                leader: partition.leader.unwrap_or(-1),
-                preferred: partition.preferred().unwrap_or(-1),
-                replicas: &partition.replicas,
-                isr: &partition.isr,
-                elr: partition.elr.as_deref(),
+                leader: partition.leader.map_or(-1, |id| id.0),
+                preferred: partition.preferred_leader().map_or(-1, |id| id.0),
+                replicas: numbers(&partition.replicas),
+                isr: numbers(&partition.isr),
+                elr: partition.elr.as_deref().map(numbers),
             })
     };
     let document = Document {

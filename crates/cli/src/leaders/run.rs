@@ -8,7 +8,7 @@ use crate::args::Format;
 use crate::connect::{Target, client_problem};
 use crate::duration::Shown;
 use crate::errors::Problem;
-use crate::exit::{Exit, Signal};
+use crate::exit::Exit;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::metadata::{Elr, cluster};
 use crate::output::{Output, WriteError};
@@ -53,9 +53,8 @@ async fn leaders(args: &LeadersArgs, target: &Target, out: &Output) -> Result<Ex
             Err(WriteError::Problem(problem)) => Err(problem),
         },
         Some(interval) => match view.watch(first, interval, &mut interrupt).await {
-            // Ctrl-C is how this is meant to end.
-            Ok(Interrupted(Signal::Interrupt)) | Err(WriteError::Closed) => Ok(Exit::Done),
             Ok(Interrupted(signal)) => Ok(Exit::Interrupted(signal)),
+            Err(WriteError::Closed) => Ok(Exit::Done),
             Err(WriteError::Problem(problem)) => Err(problem),
         },
     }

@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::cluster::{Cluster, Partition};
+use crate::cluster::Cluster;
 use crate::patterns::{TopicArg, any_matches};
-use klamm_client::TopicPartition;
+use klamm_client::{BrokerId, PartitionDescription, TopicPartition};
 
 use super::args::Filter;
 
@@ -12,7 +12,7 @@ use super::args::Filter;
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) brokers: Vec<BrokerRow>,
-    pub(crate) partitions: Vec<(TopicPartition, Partition)>,
+    pub(crate) partitions: Vec<(TopicPartition, PartitionDescription)>,
     pub(crate) totals: Totals,
 }
 
@@ -44,8 +44,9 @@ pub(crate) struct Totals {
 }
 
 impl Filter {
-    fn admits(&self, tp: &TopicPartition, partition: &Partition) -> bool {
-        let on_broker = |id: &i32| partition.replicas.contains(id) || partition.leader == Some(*id);
+    fn admits(&self, tp: &TopicPartition, partition: &PartitionDescription) -> bool {
+        let on_broker =
+            |id: &BrokerId| partition.replicas.contains(id) || partition.leader == Some(*id);
         any_matches(&self.topics, &tp.topic)
             && (self.brokers.is_empty() || self.brokers.iter().any(on_broker))
             && (!self.not_preferred || !partition.is_led_by_preferred())
@@ -78,13 +79,13 @@ impl Snapshot {
         } = cluster;
         partitions.retain(|tp, partition| filter.admits(tp, partition));
 
-        let mut rows: BTreeMap<i32, BrokerRow> = ids
+        let mut rows: BTreeMap<BrokerId, BrokerRow> = ids
             .into_iter()
             .map(|broker| {
                 (
                     broker,
                     BrokerRow {
-                        broker,
+                        broker: broker.0,
                         ..BrokerRow::default()
                     },
                 )
@@ -97,7 +98,7 @@ impl Snapshot {
                 row.rack = broker.rack;
             }
         }
-        let mut count = |id: i32, field: fn(&mut BrokerRow) -> &mut usize| {
+        let mut count = |id: BrokerId, field: fn(&mut BrokerRow) -> &mut usize| {
             if let Some(row) = rows.get_mut(&id) {
                 *field(row) += 1;
             }
@@ -106,15 +107,16 @@ impl Snapshot {
             if let Some(leader) = partition.leader {
                 count(leader, |row| &mut row.leads);
             }
-            if let Some(preferred) = partition.preferred() {
+            if let Some(preferred) = partition.preferred_leader() {
                 count(preferred, |row| &mut row.preferred);
             }
             for replica in partition.out_of_sync() {
                 count(replica, |row| &mut row.out_of_sync);
             }
         }
-        let wanted =
-            |row: &BrokerRow| filter.brokers.is_empty() || filter.brokers.contains(&row.broker);
+        let wanted = |row: &BrokerRow| {
+            filter.brokers.is_empty() || filter.brokers.contains(&BrokerId(row.broker))
+        };
         let mut brokers: Vec<_> = rows.into_values().filter(wanted).collect();
         for row in &mut brokers {
             row.difference = signed(row.leads) - signed(row.preferred);
@@ -132,14 +134,15 @@ fn signed(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn totals(partitions: &BTreeMap<TopicPartition, Partition>) -> Totals {
+fn totals(partitions: &BTreeMap<TopicPartition, PartitionDescription>) -> Totals {
     let topics: BTreeSet<_> = partitions.keys().map(|tp| &tp.topic).collect();
-    let count = |test: fn(&Partition) -> bool| partitions.values().filter(|p| test(p)).count();
+    let count =
+        |test: fn(&PartitionDescription) -> bool| partitions.values().filter(|p| test(p)).count();
     Totals {
         topics: topics.len(),
         partitions: partitions.len(),
         not_preferred: count(|p| !p.is_led_by_preferred()),
         leaderless: count(|p| p.leader.is_none()),
-        under_replicated: count(Partition::is_under_replicated),
+        under_replicated: count(PartitionDescription::is_under_replicated),
     }
 }

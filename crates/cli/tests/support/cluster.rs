@@ -174,6 +174,11 @@ impl FakeCluster {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Closes each connection on which somebody asks who leads.
+    pub(crate) fn break_off(&self) {
+        self.server.on(|_, _: MetadataRequest| Reply::Close);
+    }
+
     /// Answers as at the start.
     pub(crate) fn recover(&self) {
         self.answer();

@@ -9,12 +9,13 @@ use klamm_net::ServerAddress;
 use klamm_protocol::ErrorCode;
 use thiserror::Error;
 use tokio::sync::watch;
+use tokio::task::AbortHandle;
 
 use super::{Admin, PartitionDescription};
 use crate::ClientError;
 use crate::error::PartitionError;
 use crate::types::TopicPartition;
-use run::Run;
+use run::{Decided, Run};
 
 /// The most partitions that one request names.
 ///
@@ -140,6 +141,8 @@ fn decided_text(decided: &BTreeMap<TopicPartition, Result<(), PartitionError>>) 
 #[derive(Clone, Debug)]
 pub struct ElectLeadersResult {
     outcome: watch::Receiver<Option<Arc<Outcome>>>,
+    decided: Decided,
+    task: AbortHandle,
 }
 
 #[derive(Debug)]
@@ -177,6 +180,16 @@ impl ElectLeadersResult {
         &self,
     ) -> Result<BTreeMap<TopicPartition, Result<(), PartitionError>>, ElectLeadersError> {
         self.outcome().await?.0.clone()
+    }
+
+    /// Sends no further request, and says what was decided so far.
+    ///
+    /// A request whose answer has not come may be carried out all the same. Requests name partitions
+    /// in order, at most [`MAX_ELECTIONS_PER_REQUEST`] each, one after the other: no others than
+    /// the first so many that are not in this result can have been asked for.
+    pub fn stop(&self) -> BTreeMap<TopicPartition, Result<(), PartitionError>> {
+        self.task.abort();
+        self.decided.lock().clone()
     }
 
     async fn outcome(&self) -> Result<Arc<Outcome>, ElectLeadersError> {
@@ -223,15 +236,21 @@ impl Admin {
         options: ElectLeadersOptions,
     ) -> ElectLeadersResult {
         let (sender, outcome) = watch::channel(None);
+        let decided = Decided::default();
         let run = Run::new(
             self.client.clone(),
             election,
             self.deadline(options.timeout),
+            decided.clone(),
         );
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             // Nobody may be waiting.
             let _ = sender.send(Some(Arc::new(Outcome(run.all(scope).await))));
         });
-        ElectLeadersResult { outcome }
+        ElectLeadersResult {
+            outcome,
+            decided,
+            task: task.abort_handle(),
+        }
     }
 }

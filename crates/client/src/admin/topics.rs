@@ -111,9 +111,15 @@ impl PartitionDescription {
         self.leader.is_some() && self.leader == self.preferred_leader()
     }
 
+    /// The replicas that are not in the ISR.
+    pub fn out_of_sync(&self) -> impl Iterator<Item = BrokerId> {
+        let replicas = self.replicas.iter().copied();
+        replicas.filter(|id| !self.isr.contains(id))
+    }
+
     /// Whether a replica is out of sync.
     pub fn is_under_replicated(&self) -> bool {
-        self.isr.len() < self.replicas.len()
+        self.out_of_sync().next().is_some()
     }
 }
 

@@ -21,8 +21,8 @@ fn example() -> Cluster {
     );
     for (tp, partition) in &mut cluster.partitions {
         match &*tp.topic {
-            "h-elr" => partition.elr = Some(vec![2]),
-            "i-bad-disk" => partition.offline.push(1),
+            "h-elr" => partition.elr = Some(vec![BrokerId(2)]),
+            "i-bad-disk" => partition.offline.push(BrokerId(1)),
             _ => {}
         }
     }
@@ -31,12 +31,13 @@ fn example() -> Cluster {
 
 fn shown(election: ElectionType) -> String {
     let cluster = example();
-    let line = |(tp, partition): (&TopicPartition, &Partition)| {
+    let line = |(tp, partition): (&TopicPartition, &PartitionDescription)| {
         let Forecast { outcome, leader } = forecast(election, &cluster, Some(partition));
         let failure = outcome
             .failure()
             .map(|failure| format!(" {failure}"))
             .unwrap_or_default();
+        let leader = leader.map(|id| id.0);
         format!("{tp}: {}{failure} -> {leader:?}\n", outcome.name())
     };
     cluster.partitions.iter().map(line).collect()

@@ -20,7 +20,7 @@ fn example() -> Cluster {
     for partition in cluster.partitions.values_mut() {
         partition.elr = Some(Vec::new());
         if partition.isr.is_empty() {
-            partition.elr = Some(vec![3]);
+            partition.elr = Some(vec![BrokerId(3)]);
         }
     }
     cluster
@@ -74,7 +74,7 @@ fn brokers() {
 #[test]
 fn racks_are_shown_where_there_are_any() {
     let mut cluster = example();
-    if let Some(broker) = cluster.brokers.get_mut(&1) {
+    if let Some(broker) = cluster.brokers.get_mut(&BrokerId(1)) {
         broker.rack = Some("zone-a".to_owned());
     }
     let snapshot = Snapshot::new(cluster, &Filter::default());
@@ -88,6 +88,24 @@ fn racks_are_shown_where_there_are_any() {
         5 partitions of 3 topics: 3 off their preferred leader, 1 leaderless, 4 under-replicated
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn blanks_in_a_rack_do_not_end_its_field() {
+    let mut cluster = example();
+    if let Some(broker) = cluster.brokers.get_mut(&BrokerId(1)) {
+        broker.rack = Some("row 1\u{a0}a\tb".to_owned());
+    }
+    let filter = Filter {
+        brokers: vec![BrokerId(1)],
+        ..Filter::default()
+    };
+    let snapshot = Snapshot::new(cluster, &filter);
+    let text = render(&snapshot, false, Format::Plain, Look::default());
+    assert!(
+        text.contains(r" rack=row\u{20}1\u{a0}a\tb leads="),
+        "{text}"
+    );
 }
 
 #[test]
@@ -212,7 +230,7 @@ fn filters() {
     );
     assert_eq!(
         names(Filter {
-            brokers: vec![3],
+            brokers: vec![BrokerId(3)],
             ..all()
         }),
         "3 | orders.eu-0 orders.eu-1 orders.eu-2 orders.us-0"
@@ -234,7 +252,7 @@ fn filters() {
     assert_eq!(
         names(Filter {
             under_replicated: true,
-            brokers: vec![2],
+            brokers: vec![BrokerId(2)],
             ..all()
         }),
         "2 | orders.eu-0 orders.eu-1 orders.eu-2"

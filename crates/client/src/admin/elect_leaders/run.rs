@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::elect_leaders::{
@@ -19,55 +20,71 @@ use crate::{Bootstrap, ClientError};
 /// to elect all at once: the broker that is asked may be behind.
 const MAX_LOOKUPS: usize = 3;
 
+/// What a run has decided so far, for whoever stops it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decided(Arc<Mutex<BTreeMap<TopicPartition, Result<(), PartitionError>>>>);
+
+impl Decided {
+    pub(super) fn lock(
+        &self,
+    ) -> MutexGuard<'_, BTreeMap<TopicPartition, Result<(), PartitionError>>> {
+        // Nothing panics while it holds this lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// An election under way.
 pub(super) struct Run {
     client: Client,
     election: ElectionType,
     deadline: Deadline,
-    results: BTreeMap<TopicPartition, Result<(), PartitionError>>,
+    decided: Decided,
 }
 
 impl Run {
-    pub(super) fn new(client: Client, election: ElectionType, deadline: Deadline) -> Self {
+    pub(super) fn new(
+        client: Client,
+        election: ElectionType,
+        deadline: Deadline,
+        decided: Decided,
+    ) -> Self {
         Self {
             client,
             election,
             deadline,
-            results: BTreeMap::new(),
+            decided,
         }
     }
 
     pub(super) async fn all(
-        mut self,
+        self,
         scope: ElectionScope,
     ) -> Result<BTreeMap<TopicPartition, Result<(), PartitionError>>, ElectLeadersError> {
         let ended = match scope {
             ElectionScope::Partitions(partitions) => self.named(partitions).await,
             ElectionScope::All => self.every().await,
         };
+        let decided = self.decided.lock().clone();
         match ended {
-            Ok(()) => Ok(self.results),
-            Err(End::NotAuthorized { server, code }) if self.results.is_empty() => {
+            Ok(()) => Ok(decided),
+            Err(End::NotAuthorized { server, code }) if decided.is_empty() => {
                 Err(ElectLeadersError::NotAuthorized { server, code })
             }
             // The permission was taken away between two requests: what the first elected stands.
             Err(End::NotAuthorized { server, code }) => Err(ElectLeadersError::Call {
                 cause: ClientError::from_answer(ElectLeadersRequest::KEY, &server, code, None),
-                decided: self.results,
+                decided,
             }),
             Err(End::TooManyPartitions { server }) => {
                 Err(ElectLeadersError::TooManyPartitions { server })
             }
-            Err(End::Failed(cause)) => Err(ElectLeadersError::Call {
-                cause,
-                decided: self.results,
-            }),
+            Err(End::Failed(cause)) => Err(ElectLeadersError::Call { cause, decided }),
         }
     }
 
     /// Asks for all partitions at once; where that is refused since they are too many, for each
     /// that needs it by name, and then for all again, in case a broker did not know of some.
-    async fn every(&mut self) -> Result<(), End> {
+    async fn every(&self) -> Result<(), End> {
         let mut ended = self.request(None).await;
         for _ in 0..MAX_LOOKUPS {
             match ended {
@@ -80,7 +97,7 @@ impl Run {
     }
 
     /// Elects every partition that needs it, by name.
-    async fn looked_up(&mut self, refusal: ClientError) -> Result<(), End> {
+    async fn looked_up(&self, refusal: ClientError) -> Result<(), End> {
         if let (Bootstrap::Controllers(_), ClientError::Server { server, .. }) =
             (&self.client.config().bootstrap, refusal)
         {
@@ -97,12 +114,13 @@ impl Run {
         }
         self.named(partitions).await?;
         // As in an answer for all partitions.
-        self.results
+        self.decided
+            .lock()
             .retain(|_, result| !matches!(result, Err(error) if error.is_election_not_needed()));
         Ok(())
     }
 
-    async fn named(&mut self, partitions: Vec<TopicPartition>) -> Result<(), End> {
+    async fn named(&self, partitions: Vec<TopicPartition>) -> Result<(), End> {
         let partitions: Vec<_> = partitions
             .into_iter()
             .collect::<BTreeSet<_>>()
@@ -118,7 +136,7 @@ impl Run {
         Ok(())
     }
 
-    async fn request(&mut self, partitions: Option<&[TopicPartition]>) -> Result<(), End> {
+    async fn request(&self, partitions: Option<&[TopicPartition]>) -> Result<(), End> {
         let mut call = Call::new(Route::Controller, Effect::Repeatable, self.deadline);
         if self.election == ElectionType::Unclean {
             call = call.needing(1, "an unclean election");
@@ -146,6 +164,7 @@ impl Run {
                 },
             )
             .await;
+        let mut known = self.decided.lock();
         let ended = answer.map_err(End::Failed).and_then(|answer| {
             let undecided = ErrorCode::REQUEST_TIMED_OUT;
             let decided = results(&answer.response)
@@ -154,8 +173,8 @@ impl Run {
             let lifted = lifted_authorization(&answer.response);
             match lifted.unwrap_or(code) {
                 ErrorCode::NONE => {
-                    self.results.extend(results(&answer.response));
-                    self.fill_in(partitions);
+                    known.extend(results(&answer.response));
+                    fill_in(&mut known, partitions);
                     Ok(())
                 }
                 code if is_authorization(code) => Err(End::NotAuthorized {
@@ -164,7 +183,7 @@ impl Run {
                 }),
                 code => {
                     if code == undecided {
-                        self.results.extend(decided);
+                        known.extend(decided);
                     }
                     let api = ElectLeadersRequest::KEY;
                     Err(End::Failed(ClientError::from_answer(
@@ -176,18 +195,19 @@ impl Run {
                 }
             }
         });
-        self.results
-            .extend(elected.into_iter().map(|partition| (partition, Ok(()))));
+        known.extend(elected.into_iter().map(|partition| (partition, Ok(()))));
         ended
     }
+}
 
-    /// Names each partition that was asked for and that the answer leaves out.
-    fn fill_in(&mut self, partitions: Option<&[TopicPartition]>) {
-        for partition in partitions.unwrap_or_default() {
-            if !self.results.contains_key(partition) {
-                self.results
-                    .insert(partition.clone(), Err(PartitionError::left_out()));
-            }
+/// Names each partition that was asked for and that the answer leaves out.
+fn fill_in(
+    known: &mut BTreeMap<TopicPartition, Result<(), PartitionError>>,
+    partitions: Option<&[TopicPartition]>,
+) {
+    for partition in partitions.unwrap_or_default() {
+        if !known.contains_key(partition) {
+            known.insert(partition.clone(), Err(PartitionError::left_out()));
         }
     }
 }
