@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("klamm-controller", &["klamm-metadata"]),
     ("klamm-raft", &["klamm-metadata"]),
     ("klamm-replica", &["klamm-metadata"]),
-    ("klamm-log", &["klamm-protocol"]),
+    ("klamm-log", &["klamm-protocol", "klamm-config"]),
     ("klamm-explain", &["klamm-metadata"]),
     ("klamm-plan", &["klamm-metadata"]),
     ("klamm-net", &["klamm-protocol"]),
