@@ -58,6 +58,10 @@ pub enum Why {
     Unregistered,
     /// A log directory of a broker has failed.
     DirectoryFailed,
+    /// A leader changed the ISR: other brokers are to know at once where an old version needs it.
+    IsrChanged,
+    /// A reassignment was begun, has ended or was cancelled.
+    Reassignment,
 }
 
 impl Why {
@@ -76,6 +80,8 @@ impl Why {
             Self::UncleanShutdown => "unclean-shutdown",
             Self::Unregistered => "unregistered",
             Self::DirectoryFailed => "directory-failed",
+            Self::IsrChanged => "isr-changed",
+            Self::Reassignment => "reassignment",
         }
     }
 }

@@ -10,6 +10,7 @@
 //!   change of a leader. The caller appends the records, applies them to the image at once, so that
 //!   the next decision sees them, and answers when they are committed.
 
+mod alter_partition;
 mod change;
 mod decision;
 mod elect_leaders;
@@ -23,6 +24,7 @@ mod testing;
 mod time;
 mod view;
 
+pub use alter_partition::AlterPartition;
 pub use change::{Change, ChangeRules, WantedChange};
 pub use decision::{Decision, LeaderChange, Why};
 pub use elect_leaders::ElectLeaders;
