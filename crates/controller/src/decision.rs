@@ -8,6 +8,9 @@ use crate::{Change, How};
 pub struct Decision<R> {
     /// The records, in order. They take effect when they are applied to the image.
     pub records: Vec<Record>,
+    /// Whether all records must take effect or none: a log that cannot take them in one batch puts
+    /// them in a transaction.
+    pub atomic: bool,
     /// The answer.
     pub response: R,
     /// Every change of a leader that the records bring, with its reason: for logs and metrics.
@@ -91,6 +94,7 @@ impl<R> Decision<R> {
     pub fn answer(response: R) -> Self {
         Self {
             records: Vec::new(),
+            atomic: false,
             response,
             leader_changes: Vec::new(),
         }

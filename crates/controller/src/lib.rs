@@ -11,7 +11,10 @@
 //!   the next decision sees them, and answers when they are committed.
 
 mod alter_partition;
+mod assignment;
 mod change;
+mod create_partitions;
+mod create_topics;
 mod decision;
 mod elect_leaders;
 mod elections;
@@ -26,6 +29,8 @@ mod view;
 
 pub use alter_partition::AlterPartition;
 pub use change::{Change, ChangeRules, WantedChange};
+pub use create_partitions::CreatePartitions;
+pub use create_topics::{CreateTopics, TopicConfigs};
 pub use decision::{Decision, LeaderChange, Why};
 pub use elect_leaders::ElectLeaders;
 pub use elections::{Candidates, Election, ElectionKind, How};

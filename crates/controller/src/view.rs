@@ -15,6 +15,10 @@ pub struct ControllerConfig {
     pub min_insync_replicas: usize,
     /// `unclean.leader.election.enable`.
     pub unclean_leader_election: bool,
+    /// `num.partitions`: how many a new topic has that does not say.
+    pub num_partitions: i32,
+    /// `default.replication.factor`: how many replicas a new topic has that does not say.
+    pub default_replication_factor: i16,
 }
 
 impl ControllerConfig {
@@ -24,6 +28,8 @@ impl ControllerConfig {
             node_id,
             min_insync_replicas: 1,
             unclean_leader_election: false,
+            num_partitions: 1,
+            default_replication_factor: 1,
         }
     }
 }
@@ -45,6 +51,11 @@ impl<'a> View<'a> {
             config,
             metadata_version,
         })
+    }
+
+    /// The node's configuration.
+    pub(crate) fn config(&self) -> &'a ControllerConfig {
+        self.config
     }
 
     /// The cluster's metadata.

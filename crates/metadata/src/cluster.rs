@@ -66,6 +66,12 @@ impl Broker {
         }
     }
 
+    /// Whether a log directory takes new replicas, as far as the broker said.
+    pub fn takes_replicas(&self) -> bool {
+        let cordoned = self.cordoned_log_dirs.as_deref().unwrap_or_default();
+        self.log_dirs.is_empty() || self.log_dirs.iter().any(|id| !cordoned.contains(id))
+    }
+
     fn from_record(record: &RegisterBrokerRecord) -> Self {
         let endpoints = record.end_points.iter();
         let features = record.features.iter();

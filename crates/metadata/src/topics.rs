@@ -46,6 +46,8 @@ impl Topic {
 pub struct Topics {
     by_id: BTreeMap<Uuid, Topic>,
     by_name: BTreeMap<Arc<str>, Uuid>,
+    /// Names with '.' or '_' after what metrics make of them.
+    collidable: BTreeSet<(String, Arc<str>)>,
     indexes: Indexes,
 }
 
@@ -109,6 +111,14 @@ impl Topics {
     /// A partition.
     pub fn partition(&self, place: Place) -> Option<&Partition> {
         self.by_id(place.topic)?.partition(place.index)
+    }
+
+    /// A topic whose name differs from this one in '.' and '_' only, which metrics do not tell apart.
+    pub fn colliding(&self, name: &str) -> Option<&str> {
+        let unified = unified(name)?;
+        let first = (unified.clone(), Arc::from(""));
+        let (other, name) = self.collidable.range(first..).next()?;
+        (*other == unified).then_some(&**name)
     }
 
     /// How many topics there are.
@@ -185,6 +195,8 @@ impl Topics {
         }
         let name: Arc<str> = Arc::from(&*record.name);
         self.by_name.insert(name.clone(), id);
+        self.collidable
+            .extend(unified(&name).map(|unified| (unified, name.clone())));
         let partitions = Vec::new();
         self.by_id.insert(
             id,
@@ -201,6 +213,9 @@ impl Topics {
     pub(crate) fn remove(&mut self, id: Uuid) -> Result<Arc<str>, ApplyError> {
         let topic = self.by_id.remove(&id).ok_or(ApplyError::UnknownTopic(id))?;
         self.by_name.remove(&topic.name);
+        if let Some(unified) = unified(&topic.name) {
+            self.collidable.remove(&(unified, topic.name.clone()));
+        }
         for (index, partition) in topic.partitions() {
             let place = Place { topic: id, index };
             self.indexes.replace(place, Some(partition), None);
@@ -338,5 +353,13 @@ impl Topics {
             .map(|topic| (topic.name.clone(), topic.id))
             .collect();
         assert_eq!(self.by_name, names);
+        let collidable = names.keys().filter(|name| name.contains(['.', '_']));
+        let collidable = collidable.map(|name| (name.replace('.', "_"), name.clone()));
+        assert_eq!(self.collidable, collidable.collect());
     }
+}
+
+/// The name with '_' for '.'; `None` where it has neither.
+fn unified(name: &str) -> Option<String> {
+    name.contains(['.', '_']).then(|| name.replace('.', "_"))
 }

@@ -209,3 +209,29 @@ fn a_partition_with_its_indexes_takes_little_memory() {
     let each = allocated.bytes_current / i64::from(PARTITIONS);
     assert!((150..350).contains(&each), "{each} bytes");
 }
+
+#[test]
+fn names_that_metrics_do_not_tell_apart_collide() {
+    let mut image = at_level(33);
+    for (number, name) in [(1, "a.b_c"), (2, "plain")] {
+        let topic = TopicRecord {
+            name: name.into(),
+            topic_id: uuid(number),
+            ..Default::default()
+        };
+        image.apply(&topic.into()).unwrap();
+    }
+    let colliding = |image: &Image, name: &str| image.topics().colliding(name).map(str::to_owned);
+    for name in ["a.b_c", "a_b.c", "a_b_c", "a.b.c"] {
+        assert_eq!(colliding(&image, name).as_deref(), Some("a.b_c"));
+    }
+    for name in ["a.b", "a.b_cd", "plain", "a-b-c", "", "_"] {
+        assert_eq!(colliding(&image, name), None);
+    }
+    let remove = RemoveTopicRecord {
+        topic_id: uuid(1),
+        ..Default::default()
+    };
+    image.apply(&remove.into()).unwrap();
+    assert_eq!(colliding(&image, "a.b_c"), None);
+}

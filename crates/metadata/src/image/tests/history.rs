@@ -236,7 +236,8 @@ pub(super) fn any_record(rng: &mut Rng) -> Record {
         0 => {
             let number = rng.u8(..5);
             Record::from(TopicRecord {
-                name: format!("topic-{number}").as_str().into(),
+                name: ["topic-0", "topic-1", "topic.2", "topic_2", "topic-4"][number as usize]
+                    .into(),
                 topic_id: uuid(number),
                 ..Default::default()
             })
@@ -248,7 +249,9 @@ pub(super) fn any_record(rng: &mut Rng) -> Record {
         2 => Record::from(ClearElrRecord {
             topic_name: match rng.u8(..5) {
                 0 => "".into(),
-                number => format!("topic-{number}").as_str().into(),
+                1 => "topic-1".into(),
+                2 => "topic.2".into(),
+                _ => "topic_2".into(),
             },
             ..Default::default()
         }),
