@@ -11,7 +11,7 @@ enum Where {
     OutsideTests,
     /// In what ships, without tests: the crates.
     Shipped,
-    /// Where nothing may be printed: the crates but the binary.
+    /// Where nothing may be printed: the crates without a binary.
     Libraries,
     /// In the crates that have no clock, socket, file, thread or randomness.
     Pure,
@@ -174,6 +174,9 @@ const PURE: &[&str] = &[
     "plan",
 ];
 
+/// The crates with a binary, which prints. `sim` is for developers and ships nothing.
+const PRINTING: &[&str] = &["cli", "sim"];
+
 /// Files of pure crates that are not: each is said to be so in the crate's documentation.
 const IMPURE: &[&str] = &["crates/schema/src/load.rs", "crates/protocol/build.rs"];
 
@@ -235,13 +238,16 @@ pub(super) fn check(source: &Source, findings: &mut Vec<Finding>) {
 }
 
 fn holds(ban: &Ban, source: &Source, line: usize) -> bool {
-    let shipped = |name| source.crate_name().is_some_and(|is| is == name);
+    let shipped = |name: &str| source.crate_name().is_some_and(|is| is == name);
     let is_shipped = source.crate_name().is_some() && !source.is_test(line);
     match ban.holds {
         Where::Everywhere => true,
         Where::OutsideTests => !source.is_test(line),
         Where::Shipped => is_shipped,
-        Where::Libraries => is_shipped && !shipped("cli") && source.name() != "build.rs",
+        Where::Libraries => {
+            let prints = PRINTING.iter().any(|name| shipped(name));
+            is_shipped && !prints && source.name() != "build.rs"
+        }
         Where::Pure => {
             is_shipped
                 && PURE.iter().any(|name| shipped(name))

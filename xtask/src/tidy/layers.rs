@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("klamm-config", &[]),
     ("klamm-metadata", &["klamm-protocol"]),
     ("klamm-controller", &["klamm-metadata"]),
-    ("klamm-raft", &["klamm-metadata"]),
+    ("klamm-raft", &["klamm-protocol"]),
     ("klamm-replica", &["klamm-metadata"]),
     ("klamm-log", &["klamm-protocol", "klamm-config"]),
     ("klamm-explain", &["klamm-metadata"]),

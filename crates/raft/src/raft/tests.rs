@@ -1,0 +1,5 @@
+mod alone;
+mod following;
+mod leading;
+mod support;
+mod voting;
