@@ -61,6 +61,12 @@ pub enum Why {
     Unregistered,
     /// A log directory of a broker has failed.
     DirectoryFailed,
+    /// A broker named the log directory of a replica.
+    DirectoryAssigned,
+    /// The controller gives the lead back to preferred leaders.
+    Rebalance,
+    /// The topic allows unclean elections, and the partition has no leader.
+    UncleanAllowed,
     /// A leader changed the ISR: other brokers are to know at once where an old version needs it.
     IsrChanged,
     /// A reassignment was begun, has ended or was cancelled.
@@ -83,6 +89,9 @@ impl Why {
             Self::UncleanShutdown => "unclean-shutdown",
             Self::Unregistered => "unregistered",
             Self::DirectoryFailed => "directory-failed",
+            Self::DirectoryAssigned => "directory-assigned",
+            Self::Rebalance => "rebalance",
+            Self::UncleanAllowed => "unclean-allowed",
             Self::IsrChanged => "isr-changed",
             Self::Reassignment => "reassignment",
         }

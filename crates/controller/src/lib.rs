@@ -11,6 +11,7 @@
 //!   the next decision sees them, and answers when they are committed.
 
 mod alter_partition;
+mod assign_dirs;
 mod assignment;
 mod change;
 mod create_partitions;
@@ -23,6 +24,7 @@ mod failover;
 mod heartbeat;
 mod reassignments;
 mod registration;
+mod rounds;
 mod sessions;
 #[cfg(test)]
 mod testing;
@@ -30,6 +32,7 @@ mod time;
 mod view;
 
 pub use alter_partition::AlterPartition;
+pub use assign_dirs::assign_replicas_to_dirs;
 pub use change::{Change, ChangeRules, WantedChange};
 pub use create_partitions::CreatePartitions;
 pub use create_topics::{CreateTopics, TopicConfigs};
@@ -41,6 +44,7 @@ pub use failover::{elect_leaderless, fence, unregister};
 pub use heartbeat::{HeartbeatReply, heartbeat};
 pub use reassignments::{alter_partition_reassignments, list_partition_reassignments};
 pub use registration::{Registration, RegistrationError};
+pub use rounds::{MAX_ELECTIONS_PER_ROUND, elect_uncleanly, rebalance};
 pub use sessions::Sessions;
 pub use time::Now;
 pub use view::{ControllerConfig, View};
