@@ -113,6 +113,9 @@ pub enum After {
     /// There is a later segment.
     #[error("the log goes on in a later segment, at offset {0}")]
     Segment(Offset),
+    /// A snapshot is whole when it gets its name.
+    #[error("a snapshot has no torn end")]
+    Snapshot,
     /// Everything up to an offset was flushed, the caller says.
     #[error("everything before offset {0} was flushed")]
     Flushed(Offset),

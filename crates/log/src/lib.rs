@@ -5,6 +5,9 @@
 //! that touches data files; it blocks, so servers call it from threads that may.
 //!
 //! - [`Log`]: append, flush, read, truncate, delete; recovery after a crash.
+//! - [`Snapshots`]: snapshots of the metadata log.
+//! - [`MetaProperties`], [`QuorumState`], [`PartitionMetadata`], [`OffsetCheckpoint`],
+//!   [`CleanShutdown`], [`DirLock`]: the small files.
 //! - [`OpenFiles`]: how many files all logs of a process have open.
 //! - [`Dir`] and [`File`]: what it needs of a disk; [`OsDir`] is the real one.
 //!
@@ -22,6 +25,8 @@ mod names;
 mod options;
 mod scan;
 mod segment;
+mod snapshots;
+mod state;
 mod storage;
 mod tail;
 #[cfg(feature = "testing")]
@@ -32,4 +37,9 @@ pub use error::{After, Damage, LogError};
 pub use files::OpenFiles;
 pub use log::{Appended, Cut, Log, Recover, Recovery, Slice, Unflushed};
 pub use options::LogOptions;
+pub use snapshots::{Snapshot, SnapshotId, SnapshotWriter, Snapshots};
+pub use state::{
+    CleanShutdown, DirLock, LockError, MetaProperties, OffsetCheckpoint, PartitionMetadata,
+    PartitionOffset, QuorumState, Vote,
+};
 pub use storage::{Dir, File, OpenMode, OsDir};
