@@ -35,7 +35,7 @@ pub mod testing;
 pub use epochs::{EpochEnd, EpochEntry, Epochs};
 pub use error::{After, Damage, LogError};
 pub use files::OpenFiles;
-pub use log::{Appended, Cut, Log, Recover, Recovery, Slice, Unflushed};
+pub use log::{Appended, Cut, Log, Recover, Recovery, Retention, Slice, Timestamped, Unflushed};
 pub use options::LogOptions;
 pub use snapshots::{Snapshot, SnapshotId, SnapshotWriter, Snapshots};
 pub use state::{

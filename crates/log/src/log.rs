@@ -17,10 +17,12 @@ use crate::storage::File;
 
 mod append;
 mod open;
+mod times;
 mod truncate;
 
 pub use append::Appended;
 pub use open::{Cut, Recover, Recovery};
+pub use times::{Retention, Timestamped};
 
 /// Where a log keeps its leader epochs.
 pub(crate) const EPOCHS_FILE: &str = "leader-epoch-checkpoint";

@@ -4,5 +4,8 @@
 
 mod crash;
 mod faults;
+mod indexes;
 mod model;
+mod state;
 mod support;
+mod times;
