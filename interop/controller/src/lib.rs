@@ -1,1 +1,2 @@
-//! klamm's decisions against Apache Kafka's. The suite is `tests/controller`; this crate has nothing else.
+//! klamm's decisions against Apache Kafka's. The suite is `tests/controller`; this crate has
+//! nothing else.
