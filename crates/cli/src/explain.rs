@@ -8,6 +8,7 @@ mod frames;
 mod input;
 mod logs;
 mod run;
+mod serve;
 mod site;
 
 pub(crate) use args::ExplainArgs;

@@ -188,9 +188,23 @@ async fn misuse_has_a_next_step() {
         $ klamm explain --list --errors
         error: the argument '--list' cannot be used with '--errors'
 
-        Usage: klamm explain <API|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>|--site <DIR>>
+        Usage: klamm explain <API|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>|--site <DIR>|--serve>
 
         For more information, try '--help'.
 
     "#]].assert_eq(&shown);
+}
+
+#[tokio::test]
+async fn a_page_of_its_own_is_html() {
+    let page = klamm("explain ElectLeaders --version 1 --output html").await;
+    assert_eq!(page.code, Some(0), "{page}");
+    assert!(page.stdout.starts_with("<!DOCTYPE html>"));
+    assert!(page.stdout.contains("ElectLeadersRequest v1"));
+    let hex = "00000019002b000200000007000000000201";
+    let broken = klamm(&format!("explain --hex {hex} --output html")).await;
+    assert_eq!(broken.code, Some(1));
+    assert!(broken.stdout.contains("varint has no end"));
+    let list = klamm("explain --list --output html").await;
+    assert_eq!(list.code, Some(2), "{list}");
 }

@@ -7,6 +7,8 @@ mod api;
 mod assets;
 mod batches;
 mod bytes;
+mod decode;
+mod decoded;
 mod element;
 mod errors;
 mod features;
@@ -22,6 +24,8 @@ mod tree;
 mod versions;
 
 pub use api::api_page;
+pub use decode::{MOST_INPUT_BYTES, problem};
+pub use decoded::{Ask, Decoded, decoded, decoded_page};
 pub use site::{Asset, Page, Site};
 
 use crate::Part;

@@ -17,6 +17,7 @@ pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
 pub(crate) use layout::runs;
 pub use list::list;
+pub(crate) use page::title;
 pub use page::{decoded, page};
 pub use schema::schema_text;
 pub use tree::tree;

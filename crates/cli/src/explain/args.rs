@@ -18,9 +18,10 @@ pub(crate) use capture::CaptureArgs;
 #[command(
     arg_required_else_help = true,
     group = ArgGroup::new("subject").required(true).args([
-        "name", "all", "list", "errors", "error", "hex", "base64", "file", "site",
+        "name", "all", "list", "errors", "error", "hex", "base64", "file", "site", "serve",
     ]),
     group = ArgGroup::new("bytes").args(["hex", "base64", "file"]),
+    group = ArgGroup::new("source").args(["hex", "base64", "file", "serve"]),
     after_long_help = "\
 Examples:
   Everything about a request and its response:
@@ -43,10 +44,14 @@ Examples:
   What an error means:
     klamm explain --error 84
 
+  All of it in a browser, with a page that decodes:
+    klamm explain --serve
+
 Exit status:
   0    shown
   1    bytes are broken, or cannot be read
   2    misuse
+  130  --serve was ended with Ctrl-C; 143 with SIGTERM
 
 Formats of --output json: docs/explain.md"
 )]
@@ -75,11 +80,15 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["request", "response", "output"])]
     pub(crate) site: Option<PathBuf>,
 
+    /// Serve the pages on this machine, with one that decodes bytes, captures and logs.
+    #[arg(long, conflicts_with_all = ["request", "response", "output"])]
+    pub(crate) serve: bool,
+
     /// The version; the latest stable one without it.
     #[arg(
         long,
         value_name = "N",
-        conflicts_with_all = ["all", "list", "errors", "error", "diff", "site"]
+        conflicts_with_all = ["all", "list", "errors", "error", "diff", "site", "serve"]
     )]
     pub(crate) version: Option<i16>,
 
@@ -96,7 +105,7 @@ pub(crate) struct ExplainArgs {
         long,
         num_args = 2,
         value_names = ["FROM", "TO"],
-        conflicts_with_all = ["all", "list", "errors", "error", "bytes", "site"]
+        conflicts_with_all = ["all", "list", "errors", "error", "bytes", "site", "serve"]
     )]
     pub(crate) diff: Option<Vec<i16>>,
 
@@ -140,12 +149,12 @@ pub(crate) struct ExplainArgs {
     pub(crate) body_only: bool,
 
     /// Show passwords, tokens and keys, which are left out otherwise.
-    #[arg(long, help_heading = "Bytes", requires = "bytes")]
+    #[arg(long, help_heading = "Bytes", requires = "source")]
     pub(crate) show_secrets: bool,
 
     /// The form of the results.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) output: TextOrJson,
+    pub(crate) output: Format,
 
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,
@@ -153,12 +162,14 @@ pub(crate) struct ExplainArgs {
 
 /// The form of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TextOrJson {
+pub(crate) enum Format {
     /// Text for people.
     #[default]
     Text,
     /// One JSON object a line.
     Json,
+    /// A page for a browser.
+    Html,
 }
 
 /// Takes a form by its name.

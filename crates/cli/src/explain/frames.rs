@@ -5,9 +5,9 @@ use klamm_protocol::{ApiVersion, Bytes};
 use crate::errors::Problem;
 use crate::exit::Exit;
 
-use super::args::TextOrJson;
+use super::args::Format;
 use super::input::Source;
-use super::run::{End, Explain, api, no_version, version};
+use super::run::{End, Explain, api, no_bytes, no_version, version};
 
 impl Explain<'_> {
     /// Explains frames, one after the other, or a body.
@@ -17,9 +17,7 @@ impl Explain<'_> {
         let api = self.announced()?;
         let bytes = Bytes::from(source.read_all()?);
         if bytes.is_empty() {
-            return Err(Problem::misuse("there are no bytes")
-                .next("give a frame: its size, its header and its body")
-                .into());
+            return Err(no_bytes().into());
         }
         if args.body_only {
             let direction = if args.response {
@@ -49,7 +47,7 @@ impl Explain<'_> {
     }
 
     /// The API and version that the flags name, for bytes that do not say it themselves.
-    fn announced(&self) -> Result<Option<ApiVersion>, Problem> {
+    pub(super) fn announced(&self) -> Result<Option<ApiVersion>, Problem> {
         let args = self.args;
         let Some(name) = &args.api else {
             if args.response {
@@ -80,8 +78,8 @@ impl Explain<'_> {
     /// Shows what was decoded. Broken bytes are a failure, though they are shown.
     pub(super) fn show(&self, tree: &Tree, place: Option<usize>) -> Result<Exit, End> {
         let text = match self.args.output {
-            TextOrJson::Json => json::decoded(tree, place) + "\n",
-            TextOrJson::Text => {
+            Format::Json => json::decoded(tree, place) + "\n",
+            Format::Text | Format::Html => {
                 let decoded = text::decoded(tree, self.look());
                 match place {
                     Some(0) => format!("At byte 0: {decoded}"),

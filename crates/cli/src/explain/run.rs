@@ -1,12 +1,12 @@
 use klamm_explain::input::Form;
-use klamm_explain::{Direction, Options, apis, find_api, json, text};
+use klamm_explain::{Direction, Options, apis, find_api, html, json, text};
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::output::{Output, WriteError};
 
-use super::args::{ExplainArgs, TextOrJson};
+use super::args::{ExplainArgs, Format};
 use super::input::{self, Input};
 use super::site;
 
@@ -50,6 +50,9 @@ pub(super) struct Explain<'a> {
 impl Explain<'_> {
     fn run(&self) -> Result<Exit, End> {
         let args = self.args;
+        if args.output == Format::Html {
+            return self.html();
+        }
         if let Some(name) = &args.name {
             let key = api(name)?;
             match args.diff.as_deref() {
@@ -63,14 +66,14 @@ impl Explain<'_> {
             self.all()?;
         } else if args.list {
             let text = match args.output {
-                TextOrJson::Text => text::list(self.look()),
-                TextOrJson::Json => json::list(),
+                Format::Text | Format::Html => text::list(self.look()),
+                Format::Json => json::list(),
             };
             self.out.results(&text)?;
         } else if args.errors {
             let text = match args.output {
-                TextOrJson::Text => text::errors(self.look()),
-                TextOrJson::Json => json::errors(),
+                Format::Text | Format::Html => text::errors(self.look()),
+                Format::Json => json::errors(),
             };
             self.out.results(&text)?;
         } else if let Some(name) = &args.error {
@@ -80,6 +83,8 @@ impl Explain<'_> {
             let first = folder.join("index.html");
             let text = format!("{pages} pages; the first is {}\n", first.display());
             self.out.results(&text)?;
+        } else if args.serve {
+            return self.serve();
         } else {
             return self.decode();
         }
@@ -106,8 +111,8 @@ impl Explain<'_> {
 
     fn page(&self, api: ApiVersion) -> Result<(), End> {
         let text = match self.args.output {
-            TextOrJson::Text => text::page(api, self.directions(), self.look()),
-            TextOrJson::Json => self
+            Format::Text | Format::Html => text::page(api, self.directions(), self.look()),
+            Format::Json => self
                 .directions()
                 .iter()
                 .map(|direction| json::smallest(api, *direction).map(|line| line + "\n"))
@@ -121,7 +126,7 @@ impl Explain<'_> {
         let mut is_first = true;
         for key in apis() {
             for version in key.coded_versions().iter() {
-                if self.args.output == TextOrJson::Text && !is_first {
+                if self.args.output == Format::Text && !is_first {
                     self.out.results("\n\n")?;
                 }
                 is_first = false;
@@ -132,7 +137,7 @@ impl Explain<'_> {
     }
 
     fn diff(&self, key: ApiKey, versions: (i16, i16)) -> Result<(), End> {
-        if self.args.output == TextOrJson::Json {
+        if self.args.output == Format::Json {
             let problem = Problem::misuse("--diff has no JSON")
                 .next("compare the trees of the two versions, each with --output json");
             return Err(problem.into());
@@ -142,10 +147,67 @@ impl Explain<'_> {
         Ok(self.out.results(&text)?)
     }
 
+    /// A page for a browser with all that it needs in it.
+    fn html(&self) -> Result<Exit, End> {
+        let args = self.args;
+        let is_bytes = args.hex.is_some() || args.base64.is_some() || args.file.is_some();
+        if is_bytes {
+            return self.decoded_page();
+        }
+        let (Some(name), None) = (&args.name, &args.diff) else {
+            return Err(Problem::misuse("--output html is for an API, or for bytes")
+                .next("for all there is, klamm explain --site DIR")
+                .into());
+        };
+        let key = api(name)?;
+        let version = version(key, args.version)?;
+        let page = html::api_page(ApiVersion { key, version });
+        let page = page.map_err(|_| no_version(key, version))?;
+        self.out.results(&page)?;
+        Ok(Exit::Done)
+    }
+
+    fn decoded_page(&self) -> Result<Exit, End> {
+        let args = self.args;
+        let source = match input::open(args)? {
+            Input::Directory(path) => return self.directory(&path),
+            Input::Source(source) => source,
+        };
+        let form = args.form.unwrap_or(source.form());
+        let is_of_metadata = form == Form::Log && source.is_of_metadata();
+        let api = match form {
+            Form::Frames => self.announced()?,
+            _ => None,
+        };
+        let body = if args.response {
+            Direction::Response
+        } else {
+            Direction::Request
+        };
+        let ask = html::Ask {
+            form: Some(if is_of_metadata { Form::Snapshot } else { form }),
+            name: None,
+            api,
+            body: args.body_only.then_some(body),
+            options: self.options(),
+        };
+        let bytes = source.read_all()?;
+        if bytes.is_empty() {
+            return Err(no_bytes().into());
+        }
+        let decoded = html::decoded_page(bytes.into(), &ask);
+        self.out.results(&decoded.html)?;
+        Ok(if decoded.is_sound {
+            Exit::Done
+        } else {
+            Exit::Failed
+        })
+    }
+
     fn error(&self, name: &str) -> Result<(), End> {
         let text = match self.args.output {
-            TextOrJson::Text => text::error(name, self.look()),
-            TextOrJson::Json => json::error(name),
+            Format::Text | Format::Html => text::error(name, self.look()),
+            Format::Json => json::error(name),
         };
         let text = text.map_err(|error| {
             Problem::misuse(error.to_string()).next("klamm explain --errors lists them")
@@ -180,6 +242,10 @@ impl Explain<'_> {
             ..Options::default()
         }
     }
+}
+
+pub(super) fn no_bytes() -> Problem {
+    Problem::misuse("there are no bytes").next("give a frame: its size, its header and its body")
 }
 
 pub(super) fn api(name: &str) -> Result<ApiKey, Problem> {

@@ -1,7 +1,7 @@
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use super::element::Html;
-use super::message::{Room, message};
+use super::message::whole;
 use super::shell::{Section, Shell};
 use super::versions::{Versions, changes, changes_section, schema};
 use crate::decode::{request, response};
@@ -124,6 +124,6 @@ fn smallest(api: ApiVersion, direction: Direction, html: &mut Html) -> Result<()
     if let Some(text) = about::message(&schema.name).filter(|text| Some(*text) != purpose) {
         html.element("p", &[], |html| html.prose(text));
     }
-    message(&tree, &label, Room::SMALLEST, html);
+    whole(&tree, &label, false, html);
     Ok(())
 }

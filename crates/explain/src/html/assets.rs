@@ -3,6 +3,10 @@
 pub(super) const STYLE_PATH: &str = "assets/klamm.css";
 pub(super) const SCRIPT_PATH: &str = "assets/klamm.js";
 pub(super) const NAMES_PATH: &str = "assets/names.js";
+pub(super) const ICON_PATH: &str = "assets/klamm.svg";
+
+/// A field among bytes.
+pub(super) const ICON: &str = include_str!("assets/klamm.svg");
 
 pub(super) const STYLE: &str = concat!(
     include_str!("assets/base.css"),
@@ -16,5 +20,6 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("assets/tabs.js"),
     include_str!("assets/versions.js"),
     include_str!("assets/search.js"),
+    include_str!("assets/decode.js"),
     include_str!("assets/start.js"),
 );

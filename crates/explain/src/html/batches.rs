@@ -5,7 +5,7 @@ use klamm_protocol::records::{
 use klamm_protocol::{LeaderEpoch, Offset};
 
 use super::element::Html;
-use super::message::{Room, message};
+use super::message::whole;
 use super::shell::{Section, Shell};
 use crate::decode::{Contents, records};
 use crate::{EMPTY_BATCH, Options};
@@ -30,15 +30,7 @@ pub(super) fn page(shell: Shell) -> String {
         html.leaf("h2", &[("id", id)], title);
         html.element("p", &[], |html| html.prose(text));
         let tree = records(bytes, Contents::Opaque, &Options::default());
-        message(
-            &tree,
-            title,
-            Room {
-                text: true,
-                ..Room::SMALLEST
-            },
-            html,
-        );
+        whole(&tree, title, true, html);
     }
     shell.page(
         Section::Batches,

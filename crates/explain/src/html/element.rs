@@ -82,6 +82,11 @@ impl Html {
         self.0.push_str(&other.0);
     }
 
+    /// What [`super::decoded`] or [`super::problem`] made.
+    pub(super) fn decoded(&mut self, html: &str) {
+        self.0.push_str(html);
+    }
+
     /// A style or a script of this crate; they have escapes of their own and need none.
     pub(super) fn asset(&mut self, text: &'static str) {
         self.0.push_str(text);

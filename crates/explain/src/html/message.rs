@@ -5,28 +5,33 @@ use super::tree::Rows;
 use crate::text::runs;
 use crate::{Node, Part, Tree};
 
-/// What a message may take on a page.
+/// How bytes are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Room {
-    /// The most bytes that a table shows.
+    /// The most bytes that all tables together show.
     pub(super) bytes: usize,
-    /// The most rows of a tree.
-    pub(super) rows: usize,
     /// Whether characters are shown beside bytes.
     pub(super) text: bool,
 }
 
-impl Room {
-    /// Smallest instances are shown as they are.
-    pub(super) const SMALLEST: Self = Self {
+/// A message of klamm's own making, such as a smallest instance: all of it.
+pub(super) fn whole(tree: &Tree, label: &str, text: bool, html: &mut Html) {
+    let room = Room {
         bytes: usize::MAX,
-        rows: usize::MAX,
-        text: false,
+        text,
     };
+    message(tree, label, room, &mut Rows::new(usize::MAX), html);
 }
 
-/// Bytes and tree side by side; the page's script links them.
-pub(super) fn message(tree: &Tree, label: &str, room: Room, html: &mut Html) {
+/// Bytes and tree side by side; the page's script links them. Gives how many bytes are shown.
+pub(super) fn message(
+    tree: &Tree,
+    label: &str,
+    room: Room,
+    rows: &mut Rows,
+    html: &mut Html,
+) -> usize {
+    let mut left = room;
     html.element("div", &[("class", "msg")], |html| {
         html.element("div", &[("class", "pane")], |html| {
             legend(&tree.root, html);
@@ -37,16 +42,24 @@ pub(super) fn message(tree: &Tree, label: &str, room: Room, html: &mut Html) {
                     hidden: tree.hidden(),
                     label: &format!("Bytes of {label}"),
                 };
-                bytes::table(&bytes, room.text, room.bytes, html);
-                regions(&tree.root, &mut Vec::new(), room, html);
+                left.add(&bytes, html);
+                regions(&tree.root, &mut Vec::new(), &mut left, html);
             });
             html.leaf("p", &[("class", "here"), ("hidden", "")], "");
         });
         html.element("div", &[("class", "scroll")], |html| {
             let label = format!("Fields of {label}");
-            Rows::new(room.rows).table(&tree.root.children, &label, html);
+            rows.table(&tree.root.children, &label, html);
         });
     });
+    room.bytes - left.bytes
+}
+
+impl Room {
+    fn add(&mut self, bytes: &Bytes<'_>, html: &mut Html) {
+        bytes::table(bytes, self.text, self.bytes, html);
+        self.bytes -= bytes.bytes.len().min(self.bytes);
+    }
 }
 
 /// The parts that there are, each in its colour.
@@ -62,7 +75,7 @@ fn legend(root: &Node, html: &mut Html) {
 }
 
 /// The tables of what was decompressed, in the order in which the tree's rows count them.
-fn regions<'a>(node: &'a Node, path: &mut Vec<&'a str>, room: Room, html: &mut Html) {
+fn regions<'a>(node: &'a Node, path: &mut Vec<&'a str>, room: &mut Room, html: &mut Html) {
     path.push(&node.name);
     for child in &node.children {
         regions(child, path, room, html);
@@ -75,7 +88,7 @@ fn regions<'a>(node: &'a Node, path: &mut Vec<&'a str>, room: Room, html: &mut H
             hidden: region.hidden(),
             label: &format!("{place}, {}", region.what),
         };
-        bytes::table(&bytes, room.text, room.bytes, html);
+        room.add(&bytes, html);
         for node in &region.nodes {
             regions(node, path, room, html);
         }

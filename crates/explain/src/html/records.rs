@@ -3,7 +3,7 @@ use klamm_schema::value::{encode, smallest};
 use klamm_schema::{Kind, Schema};
 
 use super::element::Html;
-use super::message::{Room, message};
+use super::message::whole;
 use super::shell::{Section, Shell};
 use super::table::{named, table};
 use super::versions::{Versions, changes, changes_section, schema as schema_section};
@@ -173,7 +173,7 @@ fn panel(of: &'static Schema, version: i16) -> Html {
             html.text(" ");
             html.leaf("small", &[], &format!("{size} bytes"));
         });
-        message(&tree, &label, Room::SMALLEST, html);
+        whole(&tree, &label, false, html);
     });
     let attributes = [("id", "schema"), ("data-tab", "Schema")];
     html.element("section", &attributes, |html| {

@@ -1,5 +1,5 @@
 use super::element::Html;
-use super::{assets, batches, errors, features, records};
+use super::{assets, batches, decode, errors, features, records};
 
 /// What is around a page's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +23,17 @@ pub(super) enum Section {
     Batches,
     Errors,
     Features,
+    Decode,
 }
 
 impl Section {
-    const ALL: [(Self, &'static str, &'static str); 5] = [
+    const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Apis, "index.html", "APIs"),
         (Self::Records, records::PATH, "Records"),
         (Self::Batches, batches::PATH, "Batches"),
         (Self::Errors, errors::PATH, "Errors"),
         (Self::Features, features::PATH, "Features"),
+        (Self::Decode, decode::PATH, "Decode"),
     ];
 }
 
@@ -70,6 +72,8 @@ impl Shell {
             Self::Site { root, .. } => {
                 let style = format!("{root}{}", assets::STYLE_PATH);
                 html.void("link", &[("rel", "stylesheet"), ("href", &style)]);
+                let icon = format!("{root}{}", assets::ICON_PATH);
+                html.void("link", &[("rel", "icon"), ("href", &icon)]);
                 // Not deferred: the theme is to be there before anything is painted.
                 let script = format!("{root}{}", assets::SCRIPT_PATH);
                 html.leaf("script", &[("src", &script)], "");
@@ -85,11 +89,15 @@ impl Shell {
 
     fn bar(self, section: Section, html: &mut Html) {
         match self {
-            Self::Site { root, .. } => {
+            Self::Site { root, served } => {
                 let home = format!("{root}index.html");
                 html.element("a", &[("class", "brand"), ("href", &home)], brand);
                 html.element("nav", &[("aria-label", "Pages")], |html| {
+                    let is_there = |section| served || section != Section::Decode;
                     for (each, path, name) in Section::ALL {
+                        if !is_there(each) {
+                            continue;
+                        }
                         let path = format!("{root}{path}");
                         let attributes = [("href", path.as_str()), ("aria-current", "true")];
                         let used = if each == section { 2 } else { 1 };

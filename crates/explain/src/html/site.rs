@@ -1,7 +1,7 @@
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use super::shell::Shell;
-use super::{api, assets, batches, errors, features, index, names, records};
+use super::{api, assets, batches, decode, errors, features, index, names, records};
 use crate::{apis, schema};
 
 /// All pages, with links from one to the other that work from the file system.
@@ -24,6 +24,7 @@ enum Kind {
     Batches,
     Errors,
     Features,
+    Decode,
 }
 
 impl Page {
@@ -37,6 +38,7 @@ impl Page {
             Kind::Batches => batches::PATH.to_owned(),
             Kind::Errors => errors::PATH.to_owned(),
             Kind::Features => features::PATH.to_owned(),
+            Kind::Decode => decode::PATH.to_owned(),
         }
     }
 }
@@ -61,6 +63,7 @@ impl Site {
             .chain([Kind::Records])
             .chain(records::all().map(|schema| Kind::Record(&schema.name)))
             .chain([Kind::Batches, Kind::Errors, Kind::Features])
+            .chain(self.served.then_some(Kind::Decode))
             .map(Page)
     }
 
@@ -85,7 +88,18 @@ impl Site {
             Kind::Batches => batches::page(shell("")),
             Kind::Errors => errors::page(shell("")),
             Kind::Features => features::page(shell("")),
+            Kind::Decode => self.decode_page(""),
         }
+    }
+
+    /// The page of a served site that takes bytes, with what [`super::decoded`] or
+    /// [`super::problem`] made of some.
+    pub fn decode_page(self, result: &str) -> String {
+        let shell = Shell::Site {
+            root: "",
+            served: self.served,
+        };
+        decode::page(shell, result)
     }
 
     /// The style, the script and the like.
@@ -100,6 +114,11 @@ impl Site {
                 path: assets::SCRIPT_PATH,
                 media_type: "text/javascript; charset=utf-8",
                 content: assets::SCRIPT.to_owned(),
+            },
+            Asset {
+                path: assets::ICON_PATH,
+                media_type: "image/svg+xml",
+                content: assets::ICON.to_owned(),
             },
             Asset {
                 path: assets::NAMES_PATH,

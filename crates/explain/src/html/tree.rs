@@ -6,13 +6,13 @@ use crate::{Node, Role};
 /// How deep rows are indented; those that are deeper stay there.
 pub(super) const DEEPEST: usize = 20;
 
-/// The rows of a tree. `region` counts the bytes that offsets count in, as their tables follow each
-/// other in the page.
+/// The rows of trees: how many more there may be.
 pub(super) struct Rows {
     /// How many rows may be added.
     left: usize,
     /// How many rows there would have been beyond that.
     dropped: usize,
+    /// The bytes that offsets count in, as their tables follow each other in the page.
     regions: usize,
 }
 
@@ -27,6 +27,8 @@ impl Rows {
 
     /// A table with a row for each of the nodes and those below them.
     pub(super) fn table(&mut self, nodes: &[Node], label: &str, html: &mut Html) {
+        self.regions = 0;
+        self.dropped = 0;
         html.element("table", &[("class", "tree")], |html| {
             html.leaf("caption", &[], label);
             html.element("thead", &[], |html| {

@@ -29,10 +29,8 @@ impl Versions {
     /// The versions to choose from; without the script only one is there.
     fn picker(&self, html: &mut Html) {
         let shown = self.all[self.shown];
-        html.element("noscript", &[], |html| {
-            let text = format!("This is version {shown}; a script shows the others.");
-            html.leaf("p", &[("class", "quiet")], &text);
-        });
+        let text = format!("This is version {shown}; a script shows the others.");
+        html.leaf("p", &[("class", "quiet alone")], &text);
         let attributes = [("class", "versions"), ("hidden", "")];
         html.element("fieldset", &attributes, |html| {
             html.leaf("legend", &[], "Version");

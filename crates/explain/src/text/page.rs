@@ -126,7 +126,7 @@ pub fn decoded(explained: &Tree, look: Look) -> String {
     out
 }
 
-fn title(explained: &Tree) -> String {
+pub(crate) fn title(explained: &Tree) -> String {
     let subject = &explained.subject;
     let mut title = match (subject.message, subject.api) {
         (Some(message), Some(api)) => format!("{message} v{}", api.version),

@@ -13,8 +13,9 @@ pub(crate) struct CaptureArgs {
     #[arg(long, requires = "bytes", conflicts_with_all = ["messages", "tree"])]
     pub(crate) summary: bool,
 
-    /// Only connections with this port, which is taken for the server's.
-    #[arg(long, value_name = "PORT", requires = "bytes")]
+    /// Only connections with this port, which is taken for the server's; the port that --serve
+    /// listens on, else a free one.
+    #[arg(long, value_name = "PORT", requires = "source")]
     pub(crate) port: Option<u16>,
 
     /// Messages of this connection; the summary numbers them.

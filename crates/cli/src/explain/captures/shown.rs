@@ -1,7 +1,7 @@
 use klamm_explain::capture::{Event, Filter, Finding, Message, Summary, Time, What};
 use klamm_explain::{json, text};
 
-use crate::explain::args::TextOrJson;
+use crate::explain::args::Format;
 use crate::explain::run::{End, Explain};
 
 /// Texts are written once they are this long, or once there is nothing more to come for now.
@@ -39,12 +39,12 @@ impl<'a> Shown<'a> {
         let args = explain.args;
         let content = match args.output {
             _ if args.capture.summary => Content::Summary,
-            TextOrJson::Json => Content::Json,
-            TextOrJson::Text if args.tree => Content::Trees,
-            TextOrJson::Text if args.capture.messages || filter != Filter::default() => {
+            Format::Json => Content::Json,
+            Format::Text | Format::Html if args.tree => Content::Trees,
+            Format::Text | Format::Html if args.capture.messages || filter != Filter::default() => {
                 Content::Lines
             }
-            TextOrJson::Text => Content::Summary,
+            Format::Text | Format::Html => Content::Summary,
         };
         Self {
             explain,
@@ -157,7 +157,7 @@ impl<'a> Shown<'a> {
     /// Writes what all of it amounts to. Whether every message could be explained.
     pub(super) fn finish(mut self, summary: &Summary) -> Result<bool, End> {
         let look = self.explain.look();
-        let is_json = self.explain.args.output == TextOrJson::Json;
+        let is_json = self.explain.args.output == Format::Json;
         match self.content {
             _ if is_json => self.text.push_str(&json::summary(summary)),
             Content::Summary => self.text.push_str(&text::summary(summary, look)),

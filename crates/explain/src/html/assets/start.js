@@ -4,4 +4,5 @@ document.addEventListener("DOMContentLoaded", () => {
   startTabs();
   startMessages(document);
   startVersions();
+  startDecode();
 });

@@ -35,6 +35,7 @@ function startVersions() {
     location.replace(`#v${event.target.value}`);
   });
   addEventListener("hashchange", follow);
+  document.querySelector(".alone").hidden = true;
   picker.hidden = false;
   follow();
 }
