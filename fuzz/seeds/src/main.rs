@@ -24,6 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("message", messages(&schemas)?),
         ("frames", frames(&schemas)?),
         ("records", records()?),
+        (
+            "capture",
+            captures(Path::new("../crates/explain/tests/captures"))?,
+        ),
     ] {
         let dir = corpus.join(target);
         fs::create_dir_all(&dir)?;
@@ -187,4 +191,29 @@ impl Numbers {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+}
+
+/// The first packets of captures of real clients, each after the size of the pieces that it is read
+/// in.
+fn captures(recorded: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
+    const MOST_BYTES: usize = 8 << 10;
+    const HEADER: usize = 24;
+    const RECORD: usize = 16;
+    let mut seeds = Vec::new();
+    for client in ["java", "librdkafka"] {
+        let file = fs::read(recorded.join(client).with_extension("pcap"))?;
+        let mut end = HEADER;
+        while let Some(len) = file.get(end + 8..end + 12) {
+            let next = end + RECORD + u32::from_le_bytes(len.try_into()?) as usize;
+            if next > MOST_BYTES {
+                break;
+            }
+            end = next;
+        }
+        for step in [0xff, 0x10] {
+            let bytes = [&[step], &file[..end]].concat();
+            seeds.push(Seed::new(format!("{client}-{step:02x}"), bytes));
+        }
+    }
+    Ok(seeds)
 }

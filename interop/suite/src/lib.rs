@@ -8,9 +8,13 @@
     reason = "it reports results, as every test runner does"
 )]
 
+mod klamm;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
+
+pub use klamm::binary;
 
 /// Whether the full form of a suite was asked for, with `KLAMM_FULL=1`, instead of the short one.
 pub fn is_full() -> bool {

@@ -345,9 +345,13 @@ impl Flow {
                     .into_iter()
                     .chain(front.map(|front| front.place))
                     .min();
-                if let Some((until, next)) = until.zip(self.stream(other).next)
-                    && until > next
-                {
+                let next = self.stream(other).next;
+                if let Some((until, next)) = until.zip(next).filter(|(until, next)| until > next) {
+                    if front.is_none() && until - next == 1 {
+                        // That is its FIN, which the capture lacks.
+                        self.stream(other).fin = Some(next);
+                        return;
+                    }
                     return self.lose(other, next, until, one.time, receiver);
                 }
             }

@@ -1,6 +1,7 @@
 //! The explainer, held to the codec and to the schemas.
 //!
 //! - `about`: every field, message and error has a meaning
+//! - `captures`: pcap and pcapng files, made packet by packet and recorded from real clients
 //! - `model`: random instances of every message: the tree covers the bytes and has their values
 //! - `hostile`: cut and changed frames, limits
 //! - `pages`: the pages for a browser; `markup` reads them
@@ -11,6 +12,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod about;
+mod captures;
 mod hostile;
 mod markup;
 mod model;

@@ -1,8 +1,6 @@
 //! The `klamm` binary, run as a person runs it.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use klamm_cluster::Cluster;
 
@@ -15,7 +13,7 @@ pub(crate) struct Ran {
 
 /// Runs `klamm` with arguments that are separated by spaces.
 pub(crate) fn klamm(args: &str) -> Ran {
-    let output = Command::new(binary())
+    let output = Command::new(klamm_suite::binary())
         .args(args.split_whitespace())
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
@@ -76,36 +74,4 @@ fn without_times(text: &str) -> String {
             .or(rest.strip_prefix(" s"))
             .unwrap()
     )
-}
-
-/// The binary that `KLAMM` names, or else one that is built now.
-fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| std::env::var_os("KLAMM").map_or_else(build, PathBuf::from))
-}
-
-fn build() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--locked", "--package", "klamm-cli"])
-        .args(["--message-format", "json", "--manifest-path"])
-        .arg(root.join("Cargo.toml"))
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "klamm cannot be built: {}",
-        output.status
-    );
-    let messages = String::from_utf8(output.stdout).unwrap();
-    messages
-        .lines()
-        .filter_map(|line| {
-            klamm_java_peer::parse(line)["executable"]
-                .as_str()
-                .map(PathBuf::from)
-        })
-        .next_back()
-        .expect("cargo says where the binary is")
 }

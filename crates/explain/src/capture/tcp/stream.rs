@@ -88,6 +88,8 @@ impl Stream {
             (None, _) => true,
             // Nothing of it is in the capture yet, or it waits to begin.
             (Some(_), None) => self.held.is_empty(),
+            // FIN takes a number, too.
+            (Some(ack), Some(next)) if self.fin == Some(next) => ack - next <= 1,
             (Some(ack), Some(next)) => ack <= next || ack - next > MAX_DISTANCE,
         }
     }

@@ -40,6 +40,7 @@ public final class Peer {
         new Tools().register(ops);
         new Clusters().register(ops);
         new Changes().register(ops);
+        new Session().register(ops);
     }
 
     public static void main(String[] args) throws Exception {

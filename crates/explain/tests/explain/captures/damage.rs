@@ -1,0 +1,175 @@
+//! Captures with packets that are missing, repeated, out of order or cut, and with bytes that are
+//! anything.
+
+use klamm_explain::capture::{FileError, What};
+
+use super::build::{SYN, Segment, conversations, pcap};
+use super::read;
+use crate::support::{instances, seed};
+
+/// Moves segments by at most a few places. A connection's first segments stay in front, so that
+/// connections keep their numbers.
+fn shuffled(segments: &[Segment], rng: &mut fastrand::Rng) -> Vec<Segment> {
+    let mut segments = segments.to_vec();
+    for index in 1..segments.len() {
+        let is_opening = segments[index].flags & SYN != 0 || segments[index - 1].flags & SYN != 0;
+        if !is_opening && rng.bool() {
+            segments.swap(index, index - 1);
+        }
+    }
+    segments
+}
+
+#[test]
+fn order_and_repetition_do_not_matter() {
+    let seed = seed();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for round in 0..10 * instances() {
+        let place = format!("round {round}, KLAMM_SEED={seed}");
+        let segments = conversations(3, 12, rng.usize(1..300));
+        let original = read(&pcap(&segments));
+        let mut changed = shuffled(&segments, &mut rng);
+        // Repeated as it was, and as a sender does that cuts its data up anew.
+        for index in (6..changed.len()).rev() {
+            if rng.u8(..) < 40 {
+                let mut again = changed[index].clone();
+                let keep = rng.usize(..=again.data.len());
+                if rng.bool() {
+                    again.data.truncate(keep);
+                } else {
+                    again.data.drain(..keep);
+                    again.sequence = again.sequence.wrapping_add(keep as u32);
+                }
+                changed.insert(index + rng.usize(..2), again);
+            }
+        }
+        let changed = read(&pcap(&changed));
+        assert_eq!(changed.lost(), 0, "{place}: {:?}", changed.findings);
+        assert_eq!(changed.said(), original.said(), "{place}");
+        assert_eq!(changed.findings, [], "{place}");
+    }
+}
+
+/// What is taken out is missing, neither more nor less, and every message of which nothing was taken
+/// is read.
+#[test]
+fn missing_packets_are_reported() {
+    let seed = seed();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    for round in 0..10 * instances() {
+        let place = format!("round {round}, KLAMM_SEED={seed}");
+        let most = rng.usize(20..300);
+        let mut segments = conversations(3, 12, most);
+        let original = read(&pcap(&segments));
+        let mut gone = 0;
+        let mut pieces = 0;
+        for _ in 0..rng.usize(1..6) {
+            let index = rng.usize(..segments.len());
+            if !segments[index].data.is_empty() {
+                gone += segments.remove(index).data.len() as u64;
+                pieces += 1;
+            }
+        }
+        let changed = read(&pcap(&shuffled(&segments, &mut rng)));
+        assert_eq!(changed.lost(), gone, "{place}: {:#?}", changed.findings);
+        let found: u64 = changed
+            .findings
+            .iter()
+            .filter_map(|finding| match finding.what {
+                What::Lost { bytes } => Some(bytes),
+                _ => None,
+            })
+            .sum();
+        assert_eq!(found, gone, "{place}");
+        assert_eq!(changed.summary.is_sound(), gone == 0, "{place}");
+        // Each piece breaks the messages that it has a part of; a message that then begins within a
+        // segment that is still there may be passed over with it.
+        let whole = changed
+            .messages
+            .iter()
+            .filter(|message| message.missing == 0)
+            .count();
+        let small = original
+            .messages
+            .iter()
+            .map(|message| message.size)
+            .min()
+            .unwrap();
+        let broken_each = 2 + 2 * most / small as usize;
+        assert!(
+            whole + pieces * broken_each >= original.messages.len(),
+            "{place}: {whole}"
+        );
+    }
+}
+
+#[test]
+fn every_truncation_is_told() {
+    let segments = conversations(2, 3, 120);
+    let file = pcap(&segments);
+    let whole = read(&file);
+    let mut boundary = 24;
+    let mut boundaries = vec![boundary];
+    for segment in &segments {
+        boundary += 16 + segment.ethernet().len();
+        boundaries.push(boundary);
+    }
+    for len in 0..file.len() {
+        let cut = read(&file[..len]);
+        if boundaries.contains(&len) {
+            assert_eq!(cut.end, Ok(()), "{len}");
+        } else {
+            assert!(
+                matches!(cut.end, Err(FileError::Cut { .. })),
+                "{len}: {:?}",
+                cut.end
+            );
+        }
+        let complete = whole.messages.iter().take(cut.messages.len());
+        for (message, expected) in cut.messages.iter().zip(complete) {
+            assert_eq!(message.bytes, expected.bytes, "{len}");
+        }
+    }
+}
+
+#[test]
+fn flipped_bits_break_nothing_else() {
+    let seed = seed();
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let file = pcap(&conversations(3, 8, 200));
+    for _ in 0..200 * instances() {
+        let mut file = file.clone();
+        for _ in 0..rng.usize(1..20) {
+            let at = rng.usize(..file.len());
+            file[at] ^= 1 << rng.u8(..8);
+        }
+        // It ends, and what it shows can be explained.
+        for message in read(&file).messages {
+            message.explain(&Default::default()).unwrap();
+        }
+    }
+}
+
+/// A connection may make others wait for bytes that never come; what waits is limited.
+#[test]
+fn what_waits_is_limited() {
+    let mut segments = conversations(1, 1, 1448);
+    let gap = segments[0].clone();
+    for index in 0..10_000u32 {
+        segments.push(Segment {
+            sequence: gap.sequence.wrapping_add(1_000_000 + index * 1000),
+            flags: 0x10,
+            data: vec![0; 1000],
+            ..gap.clone()
+        });
+    }
+    let file = pcap(&segments);
+    let shown = read(&file);
+    // The first hole is given up long before the end.
+    let last = shown.summary.packets.last.unwrap();
+    let lost = shown
+        .findings
+        .iter()
+        .find(|finding| matches!(finding.what, What::Lost { .. }));
+    assert!(last.since(lost.unwrap().time) > 4_000_000_000);
+}

@@ -1,0 +1,1 @@
+//! Captures of real clients, read by `klamm explain`. Everything is in `tests/captures`.

@@ -1,0 +1,74 @@
+//! Just enough of the format to take captures of a loopback interface apart.
+
+/// A file: its header, and its packets.
+#[derive(Clone)]
+pub(crate) struct Pcap {
+    header: Vec<u8>,
+    pub(crate) packets: Vec<Packet>,
+}
+
+/// A packet with what stands in front of it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Packet(Vec<u8>);
+
+const RECORD: usize = 16;
+const ETHERNET: usize = 14;
+
+impl Pcap {
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        let (header, mut rest) = bytes.split_at(24);
+        assert_eq!(
+            header[..4],
+            0xa1b2_c3d4u32.to_le_bytes(),
+            "little-endian pcap"
+        );
+        let mut packets = Vec::new();
+        while let Some(captured) = rest.get(8..12) {
+            let captured = u32::from_le_bytes(captured.try_into().unwrap()) as usize;
+            let Some((packet, after)) = rest.split_at_checked(RECORD + captured) else {
+                // tcpdump was stopped while it wrote.
+                break;
+            };
+            packets.push(Packet(packet.to_vec()));
+            rest = after;
+        }
+        Self {
+            header: header.to_vec(),
+            packets,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let packets = self.packets.iter().flat_map(|packet| &packet.0);
+        self.header.iter().chain(packets).copied().collect()
+    }
+}
+
+impl Packet {
+    /// What TCP carries, of IPv4.
+    pub(crate) fn payload(&self) -> &[u8] {
+        let ip = &self.0[RECORD + ETHERNET..];
+        let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
+        let tcp = &ip[usize::from(ip[0] & 15) * 4..total];
+        &tcp[usize::from(tcp[12] >> 4) * 4..]
+    }
+
+    /// The ports that it comes from and goes to, and its sequence number.
+    pub(crate) fn key(&self) -> (u16, u16, u32) {
+        let ip = &self.0[RECORD + ETHERNET..];
+        let tcp = &ip[usize::from(ip[0] & 15) * 4..];
+        (
+            u16::from_be_bytes([tcp[0], tcp[1]]),
+            u16::from_be_bytes([tcp[2], tcp[3]]),
+            u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]),
+        )
+    }
+
+    /// The packet as a capture with this snap length has it.
+    pub(crate) fn cut(&self, snap_length: usize) -> Self {
+        let captured = (self.0.len() - RECORD).min(snap_length);
+        let mut cut = self.0[..RECORD + captured].to_vec();
+        cut[8..12].copy_from_slice(&(captured as u32).to_le_bytes());
+        Self(cut)
+    }
+}
