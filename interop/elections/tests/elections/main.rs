@@ -11,6 +11,8 @@ mod failover;
 mod klamm;
 mod leaderless;
 mod limit;
+mod phantoms;
+mod reassigning;
 mod refusals;
 mod seen;
 mod wire;
@@ -147,6 +149,14 @@ fn main() -> ExitCode {
             Test(
                 "limit::ten_thousand_elections_in_a_request",
                 limit::ten_thousand,
+            ),
+            Test(
+                "reassigning::the_preferred_replica_is_the_first_of_the_target",
+                reassigning::preferred_is_the_first_of_the_target,
+            ),
+            Test(
+                "reassigning::an_election_that_comes_too_late",
+                reassigning::too_late,
             ),
             Test(
                 "authorization::a_standby_controller",
