@@ -35,7 +35,10 @@ pub use message::{
     AnswerId, Inbound, METADATA_TOPIC, METADATA_TOPIC_ID, Request, RequestId, Response, SendError,
 };
 pub use offset_and_epoch::OffsetAndEpoch;
-pub use output::{Answer, Append, AppendError, AppendId, Incident, Leadership, Output, Read, Send};
+pub use output::{
+    Answer, Append, AppendError, AppendId, Incident, Leadership, Output, Read, Send, SnapshotError,
+    SnapshotPart,
+};
 pub use raft::{Raft, Start};
 pub use replica_key::ReplicaKey;
 pub use settings::Settings;

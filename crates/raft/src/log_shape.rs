@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use klamm_protocol::{LeaderEpoch, Offset};
 
@@ -18,8 +18,8 @@ pub struct LogShape {
     last_append: u64,
     /// The first offset of each epoch that has records, ascending.
     epochs: Vec<(LeaderEpoch, Offset)>,
-    /// The ids of the snapshots, ascending.
-    snapshots: Vec<OffsetAndEpoch>,
+    /// The snapshots and how many bytes they have.
+    snapshots: BTreeMap<OffsetAndEpoch, u64>,
 }
 
 /// How a replica's position relates to the log.
@@ -54,12 +54,9 @@ impl LogShape {
         self.end = end;
     }
 
-    /// Adds a snapshot that is complete on the disk.
-    pub fn add_snapshot(&mut self, id: OffsetAndEpoch) {
-        if !self.snapshots.contains(&id) {
-            self.snapshots.push(id);
-            self.snapshots.sort_unstable();
-        }
+    /// Adds a snapshot that is complete on the disk, of that many bytes.
+    pub fn add_snapshot(&mut self, id: OffsetAndEpoch, len: u64) {
+        self.snapshots.insert(id, len);
     }
 
     /// The first offset.
@@ -86,7 +83,7 @@ impl LogShape {
 
     /// The latest snapshot.
     pub fn latest_snapshot(&self) -> Option<OffsetAndEpoch> {
-        self.snapshots.last().copied()
+        self.snapshots.last_key_value().map(|(id, _)| *id)
     }
 
     /// The end, for comparing logs.
@@ -140,7 +137,7 @@ impl LogShape {
             // Below the first epoch of the log there is the one of the snapshot that it continues.
             None => self
                 .snapshots
-                .iter()
+                .keys()
                 .rfind(|id| id.offset == *next_start)
                 .map_or(epoch, |id| id.epoch),
         };
@@ -155,7 +152,9 @@ impl LogShape {
         if self.start == Offset(0) && tip.offset == Offset(0) {
             return Position::Valid;
         }
-        if let (Some(earliest), Some(latest)) = (self.snapshots.first(), self.latest_snapshot()) {
+        if let (Some(earliest), Some(latest)) =
+            (self.snapshots.keys().next(), self.latest_snapshot())
+        {
             let is_before = tip.offset < self.start
                 || tip.offset == self.start && tip.epoch != earliest.epoch
                 || tip.epoch < earliest.epoch;
@@ -181,6 +180,44 @@ impl LogShape {
         } else {
             own.offset
         }
+    }
+
+    /// How many bytes a snapshot has; `None` if there is no such snapshot.
+    pub(crate) fn snapshot_len(&self, id: OffsetAndEpoch) -> Option<u64> {
+        self.snapshots.get(&id).copied()
+    }
+
+    /// Whether `id` is the id of a snapshot of all records before its offset.
+    pub(crate) fn is_place(&self, id: OffsetAndEpoch) -> bool {
+        let of_record = self.epochs.iter().rfind(|(_, start)| *start < id.offset);
+        match of_record {
+            Some((epoch, _)) => id.offset <= self.end && *epoch == id.epoch,
+            None => self.snapshots.contains_key(&id),
+        }
+    }
+
+    /// Forgets the log before a snapshot, and the snapshots before it.
+    pub(crate) fn trim(&mut self, id: OffsetAndEpoch) {
+        self.start = id.offset;
+        self.snapshots = self.snapshots.split_off(&id);
+        let kept = self
+            .epochs
+            .partition_point(|(_, start)| *start <= id.offset);
+        // The epoch that goes on across the start begins there now.
+        if let Some((epoch, _)) = kept.checked_sub(1).map(|index| self.epochs[index]) {
+            self.epochs.drain(..kept);
+            if self.end > id.offset {
+                self.epochs.insert(0, (epoch, id.offset));
+            }
+        }
+    }
+
+    /// Forgets all for a snapshot that the log is to go on from.
+    pub(crate) fn restart(&mut self, id: OffsetAndEpoch, len: u64) {
+        let last_append = self.last_append;
+        *self = Self::new(id.offset);
+        self.last_append = last_append;
+        self.snapshots.insert(id, len);
     }
 
     /// Forgets everything from an offset on.

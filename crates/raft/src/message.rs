@@ -4,6 +4,7 @@ use klamm_protocol::messages::begin_quorum_epoch::{
 use klamm_protocol::messages::describe_quorum::{DescribeQuorumRequest, DescribeQuorumResponse};
 use klamm_protocol::messages::end_quorum_epoch::{EndQuorumEpochRequest, EndQuorumEpochResponse};
 use klamm_protocol::messages::fetch::{FetchRequest, FetchResponse};
+use klamm_protocol::messages::fetch_snapshot::{FetchSnapshotRequest, FetchSnapshotResponse};
 use klamm_protocol::messages::vote::{VoteRequest, VoteResponse};
 use klamm_protocol::{ApiKey, Request as _, Uuid};
 
@@ -28,6 +29,8 @@ pub enum Request {
     EndQuorumEpoch(EndQuorumEpochRequest),
     /// A replica asks for records after those it has.
     Fetch(FetchRequest),
+    /// A replica asks for a part of a snapshot.
+    FetchSnapshot(FetchSnapshotRequest),
     /// Somebody wants to know how the quorum does.
     DescribeQuorum(DescribeQuorumRequest),
 }
@@ -40,6 +43,7 @@ impl Request {
             Self::BeginQuorumEpoch(_) => BeginQuorumEpochRequest::KEY,
             Self::EndQuorumEpoch(_) => EndQuorumEpochRequest::KEY,
             Self::Fetch(_) => FetchRequest::KEY,
+            Self::FetchSnapshot(_) => FetchSnapshotRequest::KEY,
             Self::DescribeQuorum(_) => DescribeQuorumRequest::KEY,
         }
     }
@@ -56,6 +60,8 @@ pub enum Response {
     EndQuorumEpoch(EndQuorumEpochResponse),
     /// To a Fetch request.
     Fetch(FetchResponse),
+    /// To a FetchSnapshot request.
+    FetchSnapshot(FetchSnapshotResponse),
     /// To a DescribeQuorum request.
     DescribeQuorum(DescribeQuorumResponse),
 }

@@ -21,6 +21,13 @@ pub enum Output {
     Send(Send),
     /// Answer a request.
     Answer(Answer),
+    /// Write a part of a snapshot that comes from the leader. A part at position 0 begins anew:
+    /// what was written of any snapshot before is not wanted any more.
+    WriteSnapshot(SnapshotPart),
+    /// The snapshot with this id is written: make it complete and durable, remove the whole log,
+    /// and begin it anew at the snapshot's end. The next input has to be
+    /// [`Raft::snapshot_installed`](crate::Raft::snapshot_installed); the machine waits for it.
+    InstallSnapshot(OffsetAndEpoch),
     /// Records before this offset are committed.
     HighWatermark(Offset),
     /// There is a new epoch, or its leader is known now.
@@ -68,13 +75,50 @@ pub struct Answer {
     pub read: Option<Read>,
 }
 
-/// Whole batches of the log, for the records of a Fetch answer.
+/// What to read for the records of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Read {
-    /// The offset that the first batch contains.
-    pub from: Offset,
-    /// How many bytes at most; the first batch is read even if it is longer.
-    pub max_bytes: u32,
+pub enum Read {
+    /// Whole batches of the log, for a Fetch answer.
+    Log {
+        /// The offset that the first batch contains.
+        from: Offset,
+        /// How many bytes at most; the first batch is read even if it is longer.
+        max_bytes: u32,
+    },
+    /// Bytes of a snapshot, for a FetchSnapshot answer.
+    Snapshot {
+        /// Which snapshot.
+        id: OffsetAndEpoch,
+        /// From which byte on.
+        position: u64,
+        /// How many bytes at most.
+        max_bytes: u32,
+    },
+}
+
+/// A part of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotPart {
+    /// Which snapshot.
+    pub id: OffsetAndEpoch,
+    /// Where in the snapshot the part belongs, in bytes: the parts come in order.
+    pub position: u64,
+    /// The part.
+    pub bytes: Bytes,
+}
+
+/// A snapshot cannot be taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SnapshotError {
+    /// Its records are not all committed.
+    #[error("snapshot {0} goes beyond what is committed")]
+    NotCommitted(OffsetAndEpoch),
+    /// The log has no record of that epoch before that offset.
+    #[error("snapshot {0} is of no place in the log")]
+    NoPlace(OffsetAndEpoch),
+    /// There is no such snapshot, so the log before it is needed still.
+    #[error("there is no snapshot {0}")]
+    Unknown(OffsetAndEpoch),
 }
 
 /// An epoch and who leads it.

@@ -6,6 +6,7 @@ mod fetched;
 mod records;
 mod requests;
 mod responses;
+mod snapshot;
 mod timers;
 mod transitions;
 mod vote;
@@ -21,8 +22,8 @@ use crate::role::{Parked, Role, Unattached};
 use crate::time::{Now, Random};
 use crate::voter_history::VoterHistory;
 use crate::{
-    AppendId, ControlRecord, ElectionState, Inbound, Incident, KRaftVersion, Leadership, Output,
-    Request, RequestId, Response, SendError, Settings, VoterSet,
+    AppendId, ControlRecord, ElectionState, Inbound, Incident, KRaftVersion, Leadership,
+    OffsetAndEpoch, Output, Request, RequestId, Response, SendError, Settings, VoterSet,
 };
 
 /// One node of the metadata quorum.
@@ -33,7 +34,7 @@ use crate::{
 ///
 /// - makes it with [`Raft::new`] of what the disk has,
 /// - gives it inputs: [`Raft::handle_request`], [`Raft::handle_response`], [`Raft::append`],
-///   [`Raft::flushed`], [`Raft::tick`], [`Raft::resign`],
+///   [`Raft::flushed`], [`Raft::tick`], [`Raft::resign`], [`Raft::snapshot_made`], [`Raft::trim`],
 /// - after every input takes [`Raft::poll_output`] until there is none, and carries the outputs out
 ///   in that order: a response that follows [`Output::Persist`] is only sent once that is durable,
 ///   and a record is in the log before an answer that reads it,
@@ -59,6 +60,8 @@ pub struct Raft {
     /// What the file `quorum-state` says.
     persisted: ElectionState,
     announced: Option<Leadership>,
+    /// The snapshot that the caller is to put in the place of the log.
+    installing: Option<OffsetAndEpoch>,
     /// Fetches that waited for this node as a leader, until the next role is settled.
     refused: Vec<Parked>,
 }
@@ -88,6 +91,8 @@ impl Raft {
         }
         let mut log = start.log;
         log.all_flushed();
+        // A snapshot has committed records alone.
+        let snapshot = log.latest_snapshot().map(|id| id.offset);
         let mut raft = Self {
             random: Random::new(settings.seed),
             settings,
@@ -99,11 +104,12 @@ impl Raft {
                 voted: None,
                 election_at: None,
             }),
-            high_watermark: None,
+            high_watermark: snapshot.filter(|offset| *offset > Offset(0)),
             peers: Peers::default(),
             outputs: VecDeque::new(),
             persisted: start.election.unwrap_or_default(),
             announced: None,
+            installing: None,
             refused: Vec::new(),
         };
         raft.restore(start.election.unwrap_or_default(), now);
@@ -120,6 +126,9 @@ impl Raft {
             }
             Request::EndQuorumEpoch(ref request) => self.end_epoch_request(&inbound, request, now),
             Request::Fetch(_) => self.fetch_request(inbound, now),
+            Request::FetchSnapshot(ref request) => {
+                self.fetch_snapshot_request(&inbound, request, now);
+            }
             Request::DescribeQuorum(ref request) => self.describe_request(&inbound, request, now),
         }
         self.advance(now);

@@ -10,7 +10,7 @@ use klamm_protocol::BrokerId;
 
 pub(crate) use self::leader::{Fetch, Leader, Parked, Replica};
 pub(crate) use self::votes::Votes;
-use crate::{Endpoints, ReplicaKey};
+use crate::{Endpoints, OffsetAndEpoch, ReplicaKey};
 
 /// The states of KIP-595, with those of KIP-996.
 #[derive(Debug)]
@@ -65,6 +65,8 @@ pub(crate) struct Follower {
     pub(crate) fetch_until: Duration,
     /// Whether the leader has answered a Fetch in this epoch: then there is no need for another.
     pub(crate) has_fetched: bool,
+    /// The snapshot that is fetched instead of records, and how many bytes of it there are.
+    pub(crate) snapshot: Option<(OffsetAndEpoch, u64)>,
 }
 
 /// The node has led this epoch and does not any more.

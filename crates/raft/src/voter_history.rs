@@ -49,6 +49,23 @@ impl VoterHistory {
         }
     }
 
+    /// Takes over what a snapshot says in the place of everything else.
+    pub(crate) fn restart(&mut self, records: &[(Offset, ControlRecord)]) {
+        self.sets.clear();
+        self.versions.clear();
+        for (offset, record) in records {
+            self.append(*offset, record);
+        }
+    }
+
+    /// Forgets what a snapshot up to an offset has made the past.
+    pub(crate) fn trim(&mut self, start: Offset) {
+        let past = self.sets.partition_point(|(offset, _)| *offset < start);
+        self.sets.drain(..past.saturating_sub(1));
+        let past = self.versions.partition_point(|(offset, _)| *offset < start);
+        self.versions.drain(..past.saturating_sub(1));
+    }
+
     /// Forgets the records from an offset on.
     pub(crate) fn truncate(&mut self, end: Offset) {
         self.sets.retain(|(offset, _)| *offset < end);

@@ -108,13 +108,38 @@ impl Checker {
         Ok(())
     }
 
-    /// No committed record is removed.
-    pub(crate) fn truncated(&self, node: BrokerId, end: Offset, disk: &Disk) -> Result<(), String> {
-        let both = disk.entries(0, disk.end()).zip(&self.committed);
-        let mut removed = both.filter(|(entry, _)| entry.end > end);
-        match removed.find(|(entry, committed)| entry == *committed) {
-            None => Ok(()),
-            Some((entry, _)) => Err(format!("{node} removes the committed {entry:?}")),
+    /// A snapshot has what is committed and nothing else.
+    pub(crate) fn installed(&self, node: BrokerId, disk: &Disk) -> Result<(), String> {
+        let count = disk.entries(0, disk.end()).count();
+        match self.committed.get(..count) {
+            Some(committed) if disk.entries(0, disk.end()).eq(committed.iter().copied()) => Ok(()),
+            _ => Err(format!(
+                "{node} installs a snapshot of what is not committed"
+            )),
+        }
+    }
+
+    /// A majority of the voters has what is committed, also after a node has removed records. The
+    /// others may remove what somebody has committed meanwhile: they fetch it again.
+    pub(crate) fn kept<'a>(
+        &self,
+        node: BrokerId,
+        voters: &VoterSet,
+        disks: impl Fn(BrokerId) -> Option<&'a Disk>,
+    ) -> Result<(), String> {
+        let has_all = |id| {
+            disks(id).is_some_and(|disk| {
+                let has = disk.entries(0, self.end());
+                has.eq(self.committed.iter().copied())
+            })
+        };
+        let count = voters.iter().filter(|voter| has_all(voter.key.id)).count();
+        match count > voters.len() / 2 {
+            true => Ok(()),
+            false => Err(format!(
+                "{node} removes records, and {count} of {} voters have what is committed",
+                voters.len()
+            )),
         }
     }
 

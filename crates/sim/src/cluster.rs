@@ -4,12 +4,12 @@ mod events;
 mod faults;
 mod network;
 mod node;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fastrand::Rng;
-use klamm_protocol::records::{BatchBuilder, BatchOptions, NewRecord};
 use klamm_protocol::{BrokerId, Offset, Uuid, VersionRange};
 use klamm_raft::{Endpoint, Endpoints, Now, Output, ReplicaKey, Settings, Voter, VoterSet};
 
@@ -94,6 +94,7 @@ impl Cluster {
             (self.plan.crash_every, Event::Crash),
             (self.plan.partition_every, Event::Partition),
             (self.plan.resign_every, Event::Resign),
+            (self.plan.snapshot_every, Event::Snapshot),
         ] {
             if let Some(every) = every {
                 self.queue.push(every, event);
@@ -183,6 +184,7 @@ impl Cluster {
             Event::Crash => self.crash_one(),
             Event::Partition => self.partition(),
             Event::Resign => self.resign_one(),
+            Event::Snapshot => self.snapshot_one(),
         }
     }
 
@@ -279,9 +281,20 @@ impl Cluster {
                 );
             }
             Output::Truncate(end) => {
-                self.checker.truncated(id, end, &self.nodes[&id].disk)?;
                 self.node(id).disk.truncate(end);
                 self.report.truncations += 1;
+                self.check_kept(id)?;
+            }
+            Output::WriteSnapshot(part) => self.node(id).disk.write_snapshot(&part)?,
+            Output::InstallSnapshot(snapshot) => {
+                let (len, control) = self.node(id).disk.install(snapshot)?;
+                self.checker.installed(id, &self.nodes[&id].disk)?;
+                let now = self.clock();
+                if let Some(raft) = &mut self.node(id).raft {
+                    raft.snapshot_installed(snapshot, len, &control, now);
+                }
+                self.report.installs += 1;
+                self.check_kept(id)?;
             }
             Output::Send(send) => self.send(id, &send),
             Output::Answer(answer) => self.reply(id, answer)?,
@@ -303,38 +316,12 @@ impl Cluster {
         Ok(())
     }
 
-    /// Appends records on a node that takes itself for the leader.
-    fn propose(&mut self) {
-        let wait = self.up_to(self.plan.append_every * 2);
-        self.queue.push(self.now + wait, Event::Propose);
-        let leaders: Vec<(BrokerId, u64)> = self
-            .nodes
-            .iter()
-            .filter(|(_, node)| node.raft.as_ref().is_some_and(|raft| raft.is_leader()))
-            .map(|(id, node)| (*id, node.life))
-            .collect();
-        for (id, life) in leaders {
-            self.report.proposals += 1;
-            let number = self.report.proposals;
-            let count = self.rng.u64(1..4);
-            self.with_raft(id, life, |raft, now| {
-                let mut builder = BatchBuilder::new(BatchOptions {
-                    base_offset: raft.log().end(),
-                    partition_leader_epoch: raft.epoch(),
-                    ..BatchOptions::default()
-                });
-                for _ in 0..count {
-                    let value = number.to_be_bytes();
-                    let record = NewRecord {
-                        value: Some(&value),
-                        ..NewRecord::default()
-                    };
-                    builder.append(&record).expect("a short record");
-                }
-                let batch = builder.finish().expect("a batch with records");
-                raft.append(raft.epoch(), batch.into_bytes(), now)
-                    .expect("the leader appends where its log ends");
-            });
+    fn check_kept(&self, id: BrokerId) -> Result<(), String> {
+        let voters = self.nodes[&id].raft.as_ref().map(|raft| raft.voters());
+        let disks = |id| self.nodes.get(&id).map(|node| &node.disk);
+        match voters {
+            Some(voters) => self.checker.kept(id, voters, disks),
+            None => Ok(()),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Report {
     pub crashes: u64,
     /// How often records were removed since the leader did not have them.
     pub truncations: u64,
+    /// How often a snapshot took the place of a node's log.
+    pub installs: u64,
     /// How many batches were appended by leaders.
     pub proposals: u64,
     /// How far the log was committed.

@@ -55,7 +55,7 @@ fn show(seed: u64) -> ExitCode {
 }
 
 fn check(first: u64, end: u64) -> ExitCode {
-    let mut totals = [0u64; 5];
+    let mut totals = [0u64; 6];
     for seed in first..end {
         match run(Plan::new(seed)) {
             Ok(report) => {
@@ -64,6 +64,7 @@ fn check(first: u64, end: u64) -> ExitCode {
                     report.elections,
                     report.crashes,
                     report.truncations,
+                    report.installs,
                     report.committed.0.unsigned_abs(),
                 ];
                 for (total, count) in totals.iter_mut().zip(counts) {
@@ -76,10 +77,10 @@ fn check(first: u64, end: u64) -> ExitCode {
             }
         }
     }
-    let [events, elections, crashes, truncations, committed] = totals;
+    let [events, elections, crashes, truncations, installs, committed] = totals;
     println!(
         "{} runs passed: {events} events, {elections} elections, {crashes} crashes, \
-         {truncations} truncations, {committed} records committed",
+         {truncations} truncations, {installs} snapshots installed, {committed} records committed",
         end.saturating_sub(first)
     );
     ExitCode::SUCCESS

@@ -31,6 +31,8 @@ pub struct Plan {
     pub partition_every: Option<Duration>,
     /// The average time between requests to the leader to resign.
     pub resign_every: Option<Duration>,
+    /// The average time between snapshots that a node makes; none without one.
+    pub snapshot_every: Option<Duration>,
     /// Whether disks lose what they called durable when they crash. No quorum can stand that; it
     /// shows that the checkers see it.
     pub forgetful: bool,
@@ -57,6 +59,7 @@ impl Plan {
             crash_every: often(rng, 800..8_000),
             partition_every: often(rng, 1_000..8_000),
             resign_every: often(rng, 3_000..15_000),
+            snapshot_every: often(rng, 300..5_000),
             forgetful: false,
             append_every: millis(rng.u64(5..100)),
         }

@@ -53,6 +53,7 @@ pub(crate) fn encode_request(
         Request::BeginQuorumEpoch(message) => encode(message, version),
         Request::EndQuorumEpoch(message) => encode(message, version),
         Request::Fetch(message) => encode(message, version),
+        Request::FetchSnapshot(message) => encode(message, version),
         Request::DescribeQuorum(message) => encode(message, version),
     };
     // What cannot be said in that version is not said at all.
@@ -67,6 +68,7 @@ pub(crate) fn decode_request(frame: &Frame) -> Request {
         52 => Request::Vote(read(frame)),
         53 => Request::BeginQuorumEpoch(read(frame)),
         54 => Request::EndQuorumEpoch(read(frame)),
+        59 => Request::FetchSnapshot(read(frame)),
         _ => Request::DescribeQuorum(read(frame)),
     }
 }
@@ -80,6 +82,7 @@ pub(crate) fn encode_response(response: &Response, request: &Frame) -> Result<Fr
         Response::BeginQuorumEpoch(message) => encode(message, version),
         Response::EndQuorumEpoch(message) => encode(message, version),
         Response::Fetch(message) => encode(message, version),
+        Response::FetchSnapshot(message) => encode(message, version),
         Response::DescribeQuorum(message) => encode(message, version),
     };
     body.map(|body| Frame {
@@ -95,6 +98,7 @@ pub(crate) fn decode_response(frame: &Frame) -> Response {
         52 => Response::Vote(read(frame)),
         53 => Response::BeginQuorumEpoch(read(frame)),
         54 => Response::EndQuorumEpoch(read(frame)),
+        59 => Response::FetchSnapshot(read(frame)),
         _ => Response::DescribeQuorum(read(frame)),
     }
 }

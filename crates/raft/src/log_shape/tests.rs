@@ -35,7 +35,7 @@ fn an_epoch_ends_where_the_next_one_begins() {
 #[test]
 fn an_empty_log_that_continues_a_snapshot_has_its_epoch() {
     let mut log = LogShape::new(Offset(10));
-    log.add_snapshot(at(4, 10));
+    log.add_snapshot(at(4, 10), 7);
     assert_eq!(log.tip(), at(4, 10));
     log.append(LeaderEpoch(5), Offset(12));
     assert_eq!(log.end_of(LeaderEpoch(4)), at(4, 10));
@@ -95,4 +95,40 @@ fn truncation_takes_durability_with_it() {
     assert_eq!(log.flushed(), Offset(2));
     log.flushed_append(kept);
     assert!(log.is_flushed());
+}
+
+#[test]
+fn a_trimmed_log_answers_as_before_from_its_snapshot_on() {
+    let whole = log(&[1, 1, 3, 3, 3, 6]);
+    for (epoch, offset) in [(1, 1), (1, 2), (3, 4), (3, 5), (6, 6)] {
+        let id = at(epoch, offset);
+        assert!(whole.is_place(id), "{id}");
+        let mut trimmed = whole.clone();
+        trimmed.add_snapshot(id, 7);
+        trimmed.trim(id);
+        assert_eq!(trimmed.tip(), whole.tip(), "{id}");
+        assert_eq!(trimmed.start(), id.offset);
+        for place in [(1, 1), (1, 2), (3, 3), (3, 4), (3, 5), (6, 6)].map(|(e, o)| at(e, o)) {
+            let expected = match place < id {
+                true => Position::Snapshot(id),
+                false => Position::Valid,
+            };
+            assert_eq!(trimmed.locate(place), expected, "{place} after {id}");
+        }
+    }
+    assert!(!whole.is_place(at(3, 2)));
+    assert!(!whole.is_place(at(6, 7)));
+}
+
+#[test]
+fn a_snapshot_takes_the_place_of_the_log() {
+    let mut log = log(&[1, 1, 2]);
+    log.append(LeaderEpoch(2), Offset(9));
+    let before = log.name_append();
+    log.restart(at(4, 20), 7);
+    assert_eq!((log.start(), log.tip()), (Offset(20), at(4, 20)));
+    log.append(LeaderEpoch(4), Offset(21));
+    // News of what is gone says nothing of what came later.
+    log.flushed_append(before);
+    assert!(!log.is_flushed());
 }

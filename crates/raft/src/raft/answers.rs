@@ -25,7 +25,7 @@ impl Raft {
     }
 
     /// The leader and where it listens, for answers whose version has endpoints.
-    fn leader_endpoint(&self, listener: &str) -> Option<(BrokerId, Endpoint)> {
+    pub(super) fn leader_endpoint(&self, listener: &str) -> Option<(BrokerId, Endpoint)> {
         let endpoints = match &self.role {
             Role::Leader(_) | Role::Resigned(_) => &self.settings.endpoints,
             Role::Follower(role) => &role.endpoints,

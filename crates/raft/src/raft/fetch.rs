@@ -99,7 +99,7 @@ impl Raft {
         self.outputs.push_back(Output::Answer(Answer {
             id,
             response: Response::Fetch(response),
-            read: has_records.then_some(Read {
+            read: has_records.then_some(Read::Log {
                 from: fetch.tip.offset,
                 max_bytes: fetch.max_bytes,
             }),

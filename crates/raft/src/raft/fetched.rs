@@ -50,6 +50,12 @@ impl Raft {
                 offset: Offset(partition.diverging_epoch.end_offset),
             };
             self.cut(leader, diverging)
+        } else if partition.snapshot_id.epoch >= 0 || partition.snapshot_id.end_offset >= 0 {
+            let id = OffsetAndEpoch {
+                epoch: LeaderEpoch(partition.snapshot_id.epoch),
+                offset: Offset(partition.snapshot_id.end_offset),
+            };
+            self.begin_snapshot(node, id)
         } else {
             self.take_records(leader, partition)
         };

@@ -29,6 +29,7 @@ impl Raft {
             Response::BeginQuorumEpoch(response) => (response.error_code, 53),
             Response::EndQuorumEpoch(response) => (response.error_code, 54),
             Response::Fetch(response) => (response.error_code, 1),
+            Response::FetchSnapshot(response) => (response.error_code, 59),
             Response::DescribeQuorum(_) => return self.malformed(node),
         };
         let error = ErrorCode(error);
@@ -40,6 +41,7 @@ impl Raft {
             Response::BeginQuorumEpoch(response) => self.begin_epoch_response(node, &response, now),
             Response::EndQuorumEpoch(response) => self.end_epoch_response(node, &response, now),
             Response::Fetch(response) => self.fetch_response_from(node, response, now),
+            Response::FetchSnapshot(response) => self.snapshot_response(node, &response, now),
             Response::DescribeQuorum(_) => false,
         }
     }

@@ -1,5 +1,6 @@
 mod alone;
 mod following;
 mod leading;
+mod snapshots;
 mod support;
 mod voting;

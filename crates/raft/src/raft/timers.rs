@@ -13,6 +13,10 @@ impl Raft {
     /// Does all that can be done now. A role that is left for another may have more to do at once;
     /// no chain of roles comes back to where it was without a wait.
     pub(super) fn advance(&mut self, now: Now) {
+        if self.installing.is_some() {
+            // What the log has is not known before the snapshot is in its place.
+            return;
+        }
         self.peers.expire(now, self.settings.retry_backoff);
         while self.step(now) {}
         self.wake_parked(now);
@@ -105,6 +109,7 @@ impl Raft {
             return;
         };
         let endpoint = role.endpoints.endpoint(&self.settings.listener);
+        let snapshot = role.snapshot;
         let node = endpoint.map(|endpoint| Node {
             id: role.leader,
             endpoint: endpoint.clone(),
@@ -114,7 +119,10 @@ impl Raft {
             Some(node) if !is_lost && !self.peers.is_backing_off(node.id) => {
                 // What a Fetch asks for tells the leader what this node has, so it must be durable.
                 if self.log.is_flushed() && !self.peers.any_waiting() {
-                    let request = self.fetch_request_now();
+                    let request = match snapshot {
+                        Some((id, position)) => self.snapshot_request_now(id, position),
+                        None => self.fetch_request_now(),
+                    };
                     self.send(node, request, now);
                 }
             }
@@ -148,6 +156,9 @@ impl Raft {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Duration> {
+        if self.installing.is_some() {
+            return None;
+        }
         let is_voter = self.is_voter();
         let of_role = match &self.role {
             Role::Unattached(role) => role.election_at.filter(|_| is_voter),

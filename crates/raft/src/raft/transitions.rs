@@ -269,6 +269,7 @@ impl Raft {
             voted,
             fetch_until: now.after(self.settings.fetch_timeout),
             has_fetched: false,
+            snapshot: None,
         }
     }
 

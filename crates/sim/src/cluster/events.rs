@@ -24,6 +24,7 @@ pub(super) enum Event {
     Crash,
     Partition,
     Resign,
+    Snapshot,
 }
 
 /// Events in the order of their times; those of one time in the order they were put in.

@@ -67,4 +67,51 @@ impl Cluster {
             self.queue.push(self.now + wait, event);
         }
     }
+
+    /// A node makes a snapshot of what it knows to be committed, and may remove the log before it.
+    pub(super) fn snapshot_one(&mut self) {
+        if self.healed {
+            // Who removes snapshots sooner than they are fetched keeps others from recovery.
+            return;
+        }
+        self.again(self.plan.snapshot_every, Event::Snapshot);
+        let up: Vec<BrokerId> = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.raft.is_some())
+            .map(|(id, _)| *id)
+            .collect();
+        if up.is_empty() {
+            return;
+        }
+        let id = up[self.rng.usize(..up.len())];
+        let trims = self.rng.bool();
+        let node = self.node(id);
+        let Some(raft) = &mut node.raft else {
+            return;
+        };
+        let Some(end) = raft
+            .high_watermark()
+            .filter(|end| *end > raft.log().start())
+        else {
+            return;
+        };
+        if raft
+            .log()
+            .latest_snapshot()
+            .is_some_and(|id| id.offset >= end)
+        {
+            return;
+        }
+        let Some((snapshot, len)) = node.disk.snapshot(end) else {
+            return;
+        };
+        let made = raft.snapshot_made(snapshot, len);
+        let trimmed = made.and_then(|()| if trims { raft.trim(snapshot) } else { Ok(()) });
+        match trimmed {
+            Err(error) => self.failed = Some(format!("{id}: {error}")),
+            Ok(()) if trims => node.disk.trim(snapshot),
+            Ok(()) => {}
+        }
+    }
 }

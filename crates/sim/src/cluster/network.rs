@@ -90,9 +90,18 @@ impl Cluster {
             return Err(format!("{from} answers {:?} twice", answer.id));
         };
         let mut response = answer.response;
-        if let (Some(read), Response::Fetch(fetch)) = (answer.read, &mut response) {
+        if let Some(read) = answer.read {
             let records = self.nodes[&from].disk.read(read);
-            fetch.responses[0].partitions[0].records = Some(records);
+            let records = records.ok_or_else(|| format!("{from} cannot read {read:?}"))?;
+            match &mut response {
+                Response::Fetch(fetch) => {
+                    fetch.responses[0].partitions[0].records = Some(records);
+                }
+                Response::FetchSnapshot(snapshot) => {
+                    snapshot.topics[0].partitions[0].unaligned_records = records;
+                }
+                response => return Err(format!("{from} reads for {response:?}")),
+            }
         }
         let frame = encode_response(&response, &asked.frame)
             .map_err(|error| format!("{from} gives an answer that does not fit: {error}"))?;

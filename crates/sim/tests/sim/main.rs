@@ -72,6 +72,7 @@ fn the_seeds_are_hard_on_the_cluster() {
     assert!(reports.iter().map(|report| report.elections).sum::<u64>() > 80);
     assert!(reports.iter().map(|report| report.crashes).sum::<u64>() > 80);
     assert!(reports.iter().map(|report| report.truncations).sum::<u64>() > 5);
+    assert!(reports.iter().map(|report| report.installs).sum::<u64>() > 5);
 }
 
 /// A disk that lies about being durable is found out: the checkers do not take the machine's word.

@@ -8,7 +8,7 @@ use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, Offset};
 use super::support::*;
 use crate::*;
 
-fn response(epoch: i32, partition: PartitionData) -> Response {
+pub(super) fn response(epoch: i32, partition: PartitionData) -> Response {
     let mut partition = partition;
     partition.current_leader.leader_id = 2;
     partition.current_leader.leader_epoch = epoch;

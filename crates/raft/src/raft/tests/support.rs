@@ -51,7 +51,7 @@ pub(super) fn settings(id: i32) -> Settings {
 /// What a formatted directory has: the voters in the bootstrap snapshot.
 pub(super) fn formatted(voters: impl IntoIterator<Item = i32>) -> Start {
     let mut log = LogShape::new(Offset(0));
-    log.add_snapshot(OffsetAndEpoch::BOOTSTRAP);
+    log.add_snapshot(OffsetAndEpoch::BOOTSTRAP, 400);
     let voters = voters.into_iter().map(voter).collect();
     Start {
         log,
