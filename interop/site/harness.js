@@ -27,7 +27,10 @@ export class Harness {
     return new Harness(browser);
   }
 
+  // `node drive.js WORD` runs those with the word in their name only.
   async check(name, run) {
+    if (process.argv[2] && !name.includes(process.argv[2])) return;
+    const start = Date.now();
     this.trouble = [];
     this.contexts = [];
     try {
@@ -39,6 +42,7 @@ export class Harness {
       console.log(`  FAILED ${name}\n${error.stack}\n${this.trouble.join("\n")}`);
     }
     for (const context of this.contexts) await context.close();
+    console.log(`  ${name}: ${Date.now() - start} ms`);
   }
 
   // A page of the site at `root`. Whatever goes wrong in it fails the check.
@@ -71,6 +75,7 @@ export class Harness {
 
   async close() {
     await this.browser.close();
+    if (process.argv[2]) console.log(`  only those with ${process.argv[2]} in their names`);
     console.log(`site: ${this.passed} passed, ${this.failed} failed`);
     process.exitCode = this.failed || !this.passed ? 1 : 0;
   }

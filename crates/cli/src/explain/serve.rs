@@ -22,6 +22,7 @@ use crate::block_on;
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::interrupt::{Interrupt, Interrupted};
+use crate::output::WriteError;
 
 use super::run::{End, Explain};
 use answer::Server;
@@ -52,19 +53,28 @@ impl Explain<'_> {
                 .because(error.to_string())
                 .next("give another --port, or leave it out for one that is free")
         })?;
-        self.out.results(&format!("http://{address}/\n"))?;
+        let mut closed = None;
         let exit = block_on(async {
             let listener = TcpListener::from_std(listener).map_err(|error| {
                 Problem::failure("the system gives klamm no event loop").because(error.to_string())
             })?;
             let server = Arc::new(Server::new(address.port(), show_secrets));
-            let mut interrupt = Interrupt::new();
-            match interrupt.race(accept(listener, server)).await {
-                Ok(never) => match never {},
+            // Said once signals are listened to: whoever reads the address may send one.
+            let served = async {
+                self.out.results(&format!("http://{address}/\n"))?;
+                let never: Infallible = accept(listener, server).await;
+                match never {}
+            };
+            match Interrupt::new().race(served).await {
+                Ok(error) => {
+                    let Err(error): Result<Infallible, WriteError> = error;
+                    closed = Some(error);
+                    Ok(Exit::Failed)
+                }
                 Err(Interrupted(signal)) => Ok(Exit::Interrupted(signal)),
             }
         })?;
-        Ok(exit)
+        closed.map_or(Ok(exit), |error| Err(error.into()))
     }
 }
 

@@ -75,7 +75,8 @@ impl Server {
             (header::CONTENT_SECURITY_POLICY, POLICY),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::X_FRAME_OPTIONS, "DENY"),
-            (header::REFERRER_POLICY, "no-referrer"),
+            // Without a referrer, a form of ours would say that it comes from nowhere.
+            (header::REFERRER_POLICY, "same-origin"),
             (header::CACHE_CONTROL, "no-store"),
             (
                 HeaderName::from_static("cross-origin-resource-policy"),
