@@ -19,11 +19,6 @@ impl KRaftVersion {
     pub fn quorum_state_version(self) -> i16 {
         i16::from(self.has_dynamic_voters())
     }
-
-    /// The version of the record at the start of an epoch; the later one has directory ids.
-    pub(crate) fn leader_change_version(self) -> i16 {
-        i16::from(self.has_dynamic_voters())
-    }
 }
 
 impl fmt::Display for KRaftVersion {

@@ -91,13 +91,15 @@ impl Role {
         }
     }
 
-    /// Whom the node voted for in this epoch.
+    /// Whom the node voted for in this epoch. A leader's own vote is no matter any more, and Apache
+    /// Kafka does not write it down.
     pub(crate) fn voted(&self, local: ReplicaKey) -> Option<ReplicaKey> {
         match self {
             Self::Unattached(role) => role.voted,
             Self::Prospective(role) => role.voted,
             Self::Follower(role) => role.voted,
-            Self::Candidate(_) | Self::Leader(_) | Self::Resigned(_) => Some(local),
+            Self::Candidate(_) => Some(local),
+            Self::Leader(_) | Self::Resigned(_) => None,
         }
     }
 

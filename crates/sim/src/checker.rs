@@ -54,7 +54,10 @@ impl Checker {
         let is_second = |was: bool| was && now.epoch == before.epoch;
         if now.epoch < before.epoch {
             Err(format!("{node} goes back from {before:?} to {now:?}"))
-        } else if is_second(before.voted.is_some()) && now.voted != before.voted {
+        } else if is_second(before.voted.is_some())
+            && now.voted != before.voted
+            && (now.voted.is_some() || now.leader.is_none())
+        {
             Err(format!("{node} votes twice: {before:?}, then {now:?}"))
         } else if is_second(before.leader.is_some()) && now.leader != before.leader {
             Err(format!("{node} changes the leader of an epoch: {now:?}"))

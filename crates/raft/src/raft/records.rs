@@ -125,14 +125,11 @@ impl Raft {
         let (base, version) = (self.log.end(), self.kraft_version());
         let voter = |key: ReplicaKey| LeaderChangeVoter {
             voter_id: key.id.0,
-            voter_directory_id: match version.leader_change_version() {
-                0 => klamm_protocol::Uuid::ZERO,
-                _ => key.directory_or_zero(),
-            },
             ..LeaderChangeVoter::default()
         };
         let message = LeaderChangeMessage {
-            version: version.leader_change_version(),
+            // Apache Kafka writes the version without directory ids with dynamic voters too.
+            version: 0,
             leader_id: self.settings.id.0,
             voters: self.voters().iter().map(|each| voter(each.key)).collect(),
             granting_voters: granting.iter().map(|key| voter(*key)).collect(),

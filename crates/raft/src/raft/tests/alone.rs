@@ -21,11 +21,12 @@ fn control_of(append: &Append) -> Vec<(Offset, ControlRecord)> {
 fn the_only_voter_elects_itself_at_once() {
     let mut world = World::new([1]);
     let outputs = world.outputs();
-    let state = |leader| ElectionState {
+    let state = |leader, voted| ElectionState {
         epoch: LeaderEpoch(1),
         leader,
-        voted: Some(ReplicaKey::new(BrokerId(1), directory(1))),
+        voted,
     };
+    let local = ReplicaKey::new(BrokerId(1), directory(1));
     let persisted: Vec<ElectionState> = outputs
         .iter()
         .filter_map(|output| match output {
@@ -35,7 +36,7 @@ fn the_only_voter_elects_itself_at_once() {
         .collect();
     assert_eq!(
         persisted[persisted.len() - 2..],
-        [state(None), state(Some(BrokerId(1)))]
+        [state(None, Some(local)), state(Some(BrokerId(1)), None)]
     );
     // The epoch begins with its leader, and the log gets what the bootstrap snapshot alone had.
     let Some(Output::Append(append)) = outputs.last() else {
@@ -156,4 +157,44 @@ fn a_leader_that_comes_back_begins_another_epoch() {
     let mut world = World::start(settings(1), start);
     world.elected();
     assert_eq!(world.raft.epoch(), LeaderEpoch(6));
+}
+
+/// The first batch of a log that Apache Kafka 4.4.0 wrote: node 7, formatted with `--standalone`.
+const APACHE_KAFKAS_FIRST_BATCH: &str = "\
+    0000000000000000000000a200000001025e87d14d002000000002000001a229f325fa000001a229\
+    f325faffffffffffffffffffffffffffff000000033a000000080000000226000000000007020000\
+    00070002000000070000001e00000208000000050a000000010000820100000408000000066e0000\
+    0200000007878db8d9c1144df3810ce2fd63daf03d020b434f4e54524f4c4c45520a3132372e302e\
+    302e317461000000000100000000";
+
+#[test]
+fn the_first_batch_is_apache_kafkas_to_the_byte() {
+    let directory = "h4242cEUTfOBDOL9Y9rwPQ".parse().unwrap();
+    let endpoint = Endpoint {
+        host: "127.0.0.1".into(),
+        port: 29_793,
+    };
+    let settings = Settings::new(BrokerId(7), directory, LISTENER, endpoint.clone());
+    let voter = Voter {
+        key: ReplicaKey::new(BrokerId(7), directory),
+        endpoints: Endpoints::one(LISTENER, endpoint),
+        kraft_versions: settings.kraft_versions,
+    };
+    let mut start = formatted([]);
+    start.control[1].1 = ControlRecord::Voters([voter].into_iter().collect());
+    let now = Now {
+        timestamp_ms: 0x1a2_29f3_25fa,
+        ..Now::default()
+    };
+    let mut raft = Raft::new(settings, start, now);
+    let appended = std::iter::from_fn(|| raft.poll_output()).find_map(|output| match output {
+        Output::Append(append) => Some(append.batches),
+        _ => None,
+    });
+    let hex: String = appended
+        .unwrap()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    assert_eq!(hex, APACHE_KAFKAS_FIRST_BATCH);
 }
