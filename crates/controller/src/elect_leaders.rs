@@ -7,7 +7,7 @@ use klamm_protocol::messages::elect_leaders::{
 };
 use klamm_protocol::{ErrorCode, PartitionIndex};
 
-use crate::{Decision, ElectionKind, Now, View, WantedChange, Why};
+use crate::{ChangeRules, Decision, ElectionKind, Now, View, WantedChange, Why};
 
 #[cfg(test)]
 mod tests;
@@ -99,6 +99,7 @@ impl ElectLeaders<'_> {
         for asked in listed {
             let name = &*asked.topic;
             let topic = view.image().topics().by_name(name);
+            let ballot = topic.map(|topic| Ballot::new(view, topic, wanted));
             let (unique, repeated) = split_repeated(&asked.partitions);
             let partition_result = unique.into_iter().map(|index| {
                 let invalid = |what: &str| {
@@ -111,8 +112,8 @@ impl ElectLeaders<'_> {
                 if repeated.contains(&index) {
                     return invalid(&format!("partition {index} of topic {name}"));
                 }
-                match topic {
-                    Some(topic) => elect(view, topic, index, wanted, decision),
+                match &ballot {
+                    Some(ballot) => ballot.elect(index, decision),
                     None => {
                         let text = format!("there is no topic {name}");
                         result(index, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(&text))
@@ -137,62 +138,77 @@ fn elect_all<R>(
 ) -> Vec<ReplicaElectionResult> {
     let topics = view.image().topics().iter_by_name();
     let results = topics.map(|topic| {
+        let ballot = Ballot::new(view, topic, wanted);
         let needed = topic
             .partitions()
             .filter(|(_, partition)| is_needed(partition, wanted));
+        let results = needed.map(|(index, _)| ballot.elect(index, decision));
         ReplicaElectionResult {
             topic: topic.name().into(),
-            partition_result: needed
-                .map(|(index, _)| elect(view, topic, index, wanted, decision))
-                .collect(),
+            partition_result: results.collect(),
             ..Default::default()
         }
     });
     results.collect()
 }
 
-fn elect<R>(
-    view: &View<'_>,
-    topic: &Topic,
-    index: PartitionIndex,
+/// The elections of one topic's partitions.
+struct Ballot<'a> {
+    view: &'a View<'a>,
+    topic: &'a Topic,
     wanted: Wanted,
-    decision: &mut Decision<R>,
-) -> PartitionResult {
-    let Some(partition) = topic.partition(index) else {
-        let text = format!("topic {} has no partition {index}", topic.name());
-        return result(index, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(&text));
-    };
-    if !is_needed(partition, wanted) {
-        let text = match wanted {
-            Wanted::Preferred => "the preferred leader leads already",
-            Wanted::Unclean => "the partition has a leader",
+    rules: ChangeRules,
+    why: Why,
+}
+
+impl<'a> Ballot<'a> {
+    fn new(view: &'a View<'a>, topic: &'a Topic, wanted: Wanted) -> Self {
+        let (kind, why) = match wanted {
+            Wanted::Preferred => (ElectionKind::Preferred, Why::PreferredRequested),
+            Wanted::Unclean => (ElectionKind::Unclean, Why::UncleanRequested),
         };
-        return result(index, ErrorCode::ELECTION_NOT_NEEDED, Some(text));
+        Self {
+            rules: view.rules(topic, kind),
+            view,
+            topic,
+            wanted,
+            why,
+        }
     }
-    let (kind, why) = match wanted {
-        Wanted::Preferred => (ElectionKind::Preferred, Why::PreferredRequested),
-        Wanted::Unclean => (ElectionKind::Unclean, Why::UncleanRequested),
-    };
-    let place = Place {
-        topic: topic.id(),
-        index,
-    };
-    let change = WantedChange::new(place, partition, view.rules(topic, kind)).build(
-        |broker| view.is_live(partition, broker),
-        |broker| view.default_dir(broker),
-    );
-    match change {
-        Some(change) => {
-            decision.change(place, partition, change, why);
-            result(index, ErrorCode::NONE, None)
+
+    fn elect<R>(&self, index: PartitionIndex, decision: &mut Decision<R>) -> PartitionResult {
+        let Some(partition) = self.topic.partition(index) else {
+            let text = format!("topic {} has no partition {index}", self.topic.name());
+            return result(index, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, Some(&text));
+        };
+        if !is_needed(partition, self.wanted) {
+            let text = match self.wanted {
+                Wanted::Preferred => "the preferred leader leads already",
+                Wanted::Unclean => "the partition has a leader",
+            };
+            return result(index, ErrorCode::ELECTION_NOT_NEEDED, Some(text));
         }
-        None if wanted == Wanted::Preferred => {
-            let text = "the preferred leader is not alive and in sync";
-            result(index, ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE, Some(text))
-        }
-        None => {
-            let text = "no replica is alive";
-            result(index, ErrorCode::ELIGIBLE_LEADERS_NOT_AVAILABLE, Some(text))
+        let place = Place {
+            topic: self.topic.id(),
+            index,
+        };
+        let change = WantedChange::new(place, partition, self.rules).build(
+            |broker| self.view.is_live(partition, broker),
+            |broker| self.view.default_dir(broker),
+        );
+        match change {
+            Some(change) => {
+                decision.change(place, partition, change, self.why);
+                result(index, ErrorCode::NONE, None)
+            }
+            None if self.wanted == Wanted::Preferred => {
+                let text = "the preferred leader is not alive and in sync";
+                result(index, ErrorCode::PREFERRED_LEADER_NOT_AVAILABLE, Some(text))
+            }
+            None => {
+                let text = "no replica is alive";
+                result(index, ErrorCode::ELIGIBLE_LEADERS_NOT_AVAILABLE, Some(text))
+            }
         }
     }
 }

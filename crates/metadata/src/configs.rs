@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use klamm_protocol::BrokerId;
 use klamm_protocol::data::metadata::ConfigRecord;
 
 use crate::Record;
@@ -43,7 +44,7 @@ impl ConfigResource {
     }
 
     /// One broker or controller.
-    pub fn node(id: klamm_protocol::BrokerId) -> Self {
+    pub fn node(id: BrokerId) -> Self {
         Self::new(ConfigResourceKind::BROKER, &id.to_string())
     }
 
@@ -56,80 +57,107 @@ impl ConfigResource {
 /// The dynamic configs of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configs {
-    resources: BTreeMap<ConfigResource, BTreeMap<Box<str>, Box<str>>>,
+    /// By kind and name, so that a look-up needs no resource of its own.
+    resources: BTreeMap<ConfigResourceKind, BTreeMap<Box<str>, Values>>,
 }
+
+/// What was set for one resource, by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Values(BTreeMap<Box<str>, Box<str>>);
 
 impl Configs {
     /// A value that was set for this very resource.
     pub fn value(&self, resource: &ConfigResource, key: &str) -> Option<&str> {
-        self.resources.get(resource)?.get(key).map(|value| &**value)
+        self.lookup(resource.kind, &resource.name, key)
     }
 
     /// What was set for this very resource, in the order of the keys.
     pub fn values(&self, resource: &ConfigResource) -> impl Iterator<Item = (&str, &str)> {
-        let values = self.resources.get(resource);
-        values
-            .into_iter()
-            .flatten()
-            .map(|(key, value)| (&**key, &**value))
+        let names = self.resources.get(&resource.kind);
+        let values = names.and_then(|names| names.get(&resource.name));
+        let values = values.into_iter().flat_map(|values| &values.0);
+        values.map(|(key, value)| (&**key, &**value))
     }
 
     /// Every resource for which something was set.
-    pub fn resources(&self) -> impl Iterator<Item = &ConfigResource> {
-        self.resources.keys()
+    pub fn resources(&self) -> impl Iterator<Item = ConfigResource> {
+        let named = |(kind, names): (&ConfigResourceKind, _)| {
+            let kind = *kind;
+            let names: &BTreeMap<Box<str>, Values> = names;
+            names
+                .keys()
+                .map(move |name| ConfigResource::new(kind, name))
+                .collect::<Vec<_>>()
+        };
+        self.resources.iter().flat_map(named)
     }
 
     /// The value that holds for a node: its own, else that of all nodes.
-    pub fn node_value(&self, id: klamm_protocol::BrokerId, key: &str) -> Option<&str> {
-        self.value(&ConfigResource::node(id), key)
-            .or_else(|| self.value(&ConfigResource::all_nodes(), key))
+    pub fn node_value(&self, id: BrokerId, key: &str) -> Option<&str> {
+        // Most clusters have no dynamic config of a node.
+        self.resources.get(&ConfigResourceKind::BROKER)?;
+        let of_node = self.lookup(ConfigResourceKind::BROKER, &id.to_string(), key);
+        of_node.or_else(|| self.lookup(ConfigResourceKind::BROKER, "", key))
     }
 
     /// The value that holds for a topic, as the node sees it: the topic's own, else the node's, else
     /// that of all nodes. Where there is none, the node's file and Kafka's default decide.
-    pub fn topic_value(
-        &self,
-        topic: &str,
-        node: klamm_protocol::BrokerId,
-        key: &str,
-    ) -> Option<&str> {
-        self.value(&ConfigResource::topic(topic), key)
-            .or_else(|| self.node_value(node, key))
+    pub fn topic_value(&self, topic: &str, node: BrokerId, key: &str) -> Option<&str> {
+        let of_topic = self.lookup(ConfigResourceKind::TOPIC, topic, key);
+        of_topic.or_else(|| self.node_value(node, key))
+    }
+
+    fn lookup(&self, kind: ConfigResourceKind, name: &str, key: &str) -> Option<&str> {
+        let value = self.resources.get(&kind)?.get(name)?.0.get(key)?;
+        Some(value)
     }
 
     pub(crate) fn set(&mut self, record: &ConfigRecord) {
         let kind = ConfigResourceKind(record.resource_type);
-        let resource = ConfigResource::new(kind, &record.resource_name);
+        let name = &*record.resource_name;
         match &record.value {
             Some(value) => {
-                let values = self.resources.entry(resource).or_default();
-                values.insert(Box::from(&*record.name), Box::from(&**value));
+                let names = self.resources.entry(kind).or_default();
+                let values = names.entry(Box::from(name)).or_default();
+                values
+                    .0
+                    .insert(Box::from(&*record.name), Box::from(&**value));
             }
-            None => {
-                let Some(values) = self.resources.get_mut(&resource) else {
-                    return;
-                };
-                values.remove(&*record.name);
-                if values.is_empty() {
-                    self.resources.remove(&resource);
-                }
-            }
+            None => self.change(kind, name, |values| _ = values.0.remove(&*record.name)),
         }
     }
 
     pub(crate) fn forget_topic(&mut self, name: &str) {
-        self.resources.remove(&ConfigResource::topic(name));
+        self.change(ConfigResourceKind::TOPIC, name, |values| values.0.clear());
+    }
+
+    /// Takes values away, and with the last one the resource.
+    fn change(&mut self, kind: ConfigResourceKind, name: &str, change: impl FnOnce(&mut Values)) {
+        let Some(names) = self.resources.get_mut(&kind) else {
+            return;
+        };
+        if let Some(values) = names.get_mut(name) {
+            change(values);
+            if values.0.is_empty() {
+                names.remove(name);
+            }
+        }
+        if names.is_empty() {
+            self.resources.remove(&kind);
+        }
     }
 
     pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
-        self.resources.iter().flat_map(|(resource, values)| {
-            values.iter().map(|(key, value)| {
-                Record::Config(ConfigRecord {
-                    resource_type: resource.kind.0,
-                    resource_name: (&*resource.name).into(),
-                    name: (&**key).into(),
-                    value: Some((&**value).into()),
-                    ..Default::default()
+        self.resources.iter().flat_map(|(kind, names)| {
+            names.iter().flat_map(|(resource, values)| {
+                values.0.iter().map(|(key, value)| {
+                    Record::Config(ConfigRecord {
+                        resource_type: kind.0,
+                        resource_name: (&**resource).into(),
+                        name: (&**key).into(),
+                        value: Some((&**value).into()),
+                        ..Default::default()
+                    })
                 })
             })
         })
