@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use klamm_protocol::data::metadata;
-use klamm_protocol::wire::{Reader, Sizer, Writer};
+use klamm_protocol::wire::{Reader, Segments, Shares, Sizer, Writer, unsigned_varint_len};
 use klamm_protocol::{DecodeError, EncodeError, Message};
 use thiserror::Error;
 
@@ -62,15 +62,20 @@ macro_rules! records {
                 }
             }
 
-            fn size(&self, version: i16, sizer: &mut Sizer) -> Result<(), EncodeError> {
+            fn size(&self, version: i16, sizer: &mut Sizer) -> Result<usize, EncodeError> {
                 match self {
                     $(Self::$variant(record) => sized(record, version, sizer),)+
                 }
             }
 
-            fn write(&self, version: i16, writer: &mut Writer) {
+            fn write<'m, 'w>(
+                &'m self,
+                version: i16,
+                writer: Writer<'w>,
+                shares: &mut Shares<'m>,
+            ) -> Writer<'w> {
                 match self {
-                    $(Self::$variant(record) => record.write(version, writer),)+
+                    $(Self::$variant(record) => record.write(version, writer, shares),)+
                 }
             }
 
@@ -138,19 +143,18 @@ impl Record {
         let (key, _) = self.kind();
         let head = [FRAME_VERSION, key as u32, version as u32];
         let mut sizer = Sizer::new();
-        for number in head {
-            sizer.unsigned_varint(number);
-        }
-        self.size(version, &mut sizer)?;
-        let mut writer = Writer::one_buffer(sizer.total());
-        for number in head {
-            writer.unsigned_varint(number);
-        }
-        self.write(version, &mut writer);
-        Ok(writer.into_bytes())
+        let head_len: usize = head.map(unsigned_varint_len).iter().sum();
+        let len = head_len + self.size(version, &mut sizer)?;
+        let segments = Segments::write(len, &sizer, |mut writer, shares| {
+            for number in head {
+                writer.unsigned_varint(number);
+            }
+            self.write(version, writer, shares)
+        });
+        Ok(segments.into_bytes())
     }
 
-    /// Reads the value of a log record. Strings and bytes are views on it.
+    /// Reads the value of a log record. Bytes and long strings are views on it.
     pub fn decode(value: &Bytes) -> Result<Self, RecordError> {
         let mut reader = Reader::new(value);
         let frame_version = reader.unsigned_varint()?;
@@ -167,14 +171,16 @@ impl Record {
     }
 }
 
-fn sized<M: Message>(record: &M, version: i16, sizer: &mut Sizer) -> Result<(), EncodeError> {
+fn sized<M: Message>(record: &M, version: i16, sizer: &mut Sizer) -> Result<usize, EncodeError> {
     if !M::VERSIONS.contains(version) {
         return Err(EncodeError::UnsupportedVersion {
             message: M::NAME,
             version,
         });
     }
-    record.size(version, sizer)
+    let len = record.size(version, sizer);
+    sizer.check()?;
+    Ok(len)
 }
 
 fn read<M: Message>(reader: &mut Reader<'_>, version: u32) -> Result<M, RecordError> {
@@ -185,5 +191,7 @@ fn read<M: Message>(reader: &mut Reader<'_>, version: u32) -> Result<M, RecordEr
         name: M::NAME,
         version,
     })?;
-    Ok(M::read(reader, known)?)
+    let mut record = M::default();
+    record.read(reader, known)?;
+    Ok(record)
 }

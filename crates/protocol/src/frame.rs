@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::message::{read_checked, size_checked};
 use crate::messages::request_header::RequestHeader;
 use crate::messages::response_header::ResponseHeader;
-use crate::wire::{DecodeError, EncodeError, Reader, Segments, Sizer, Writer};
+use crate::wire::{DecodeError, EncodeError, Reader, Segments, Sizer};
 use crate::{Decoded, Message, Request, SmallString};
 
 /// Encodes a request with its header and length prefix.
@@ -106,16 +106,16 @@ fn encode<H: Message, B: Message>(
     version: i16,
 ) -> Result<Segments, EncodeError> {
     let mut sizer = Sizer::new();
-    header.size(header_version, &mut sizer)?;
-    size_checked(body, version, &mut sizer)?;
-    let len = i32::try_from(sizer.total()).map_err(|_| EncodeError::TooLong {
+    let len = size_checked(header, header_version, &mut sizer)?
+        + size_checked(body, version, &mut sizer)?;
+    let prefix = i32::try_from(len).map_err(|_| EncodeError::TooLong {
         what: "frame",
-        len: sizer.total(),
+        len,
         limit: i32::MAX as usize,
     })?;
-    let mut writer = Writer::segmented_for(4, &sizer);
-    writer.i32(len);
-    header.write(header_version, &mut writer);
-    body.write(version, &mut writer);
-    Ok(writer.into_segments())
+    Ok(Segments::write(4 + len, &sizer, |mut writer, shares| {
+        writer.i32(prefix);
+        let writer = header.write(header_version, writer, shares);
+        body.write(version, writer, shares)
+    }))
 }

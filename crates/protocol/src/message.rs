@@ -2,7 +2,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
-use crate::wire::{DecodeError, EncodeError, Reader, Segments, Sizer, Writer};
+use crate::wire::{DecodeError, EncodeError, Reader, Segments, Shares, Sizer, Writer};
 use crate::{ApiKey, ApiVersion};
 
 /// The versions of a message, from the first to the last, both included.
@@ -68,16 +68,22 @@ pub trait Message: Clone + Default + fmt::Debug + PartialEq + Send + Sync + 'sta
     /// The versions with compact lengths and tagged fields (KIP-482).
     const FLEXIBLE: VersionRange;
 
-    /// Adds the length of this value in a version, and refuses what the version cannot carry.
-    /// The version is one of [`Message::VERSIONS`]; [`encode`] checks that.
-    fn size(&self, version: i16, sizer: &mut Sizer) -> Result<(), EncodeError>;
+    /// The length of this value in a version, in bytes. The sizer refuses what the version cannot
+    /// carry. The version is one of [`Message::VERSIONS`]; [`encode`] checks that.
+    fn size(&self, version: i16, sizer: &mut Sizer) -> usize;
 
-    /// Writes what [`Message::size`] accepted in the same version.
-    fn write(&self, version: i16, writer: &mut Writer);
+    /// Writes what [`Message::size`] accepted in the same version. Long byte arrays and records
+    /// become shares.
+    fn write<'m, 'w>(
+        &'m self,
+        version: i16,
+        writer: Writer<'w>,
+        shares: &mut Shares<'m>,
+    ) -> Writer<'w>;
 
-    /// Reads a value; bytes after it stay in the reader.
+    /// Reads into this value, which is the default still; bytes after it stay in the reader.
     /// The version is one of [`Message::VERSIONS`]; [`decode`] checks that.
-    fn read(reader: &mut Reader<'_>, version: i16) -> Result<Self, DecodeError>;
+    fn read(&mut self, reader: &mut Reader<'_>, version: i16) -> Result<(), DecodeError>;
 }
 
 /// A request, which names its API and the response that belongs to it.
@@ -112,33 +118,35 @@ pub struct Decoded<T> {
 /// Encodes a message into one buffer of exactly its size.
 pub fn encode<M: Message>(message: &M, version: i16) -> Result<Bytes, EncodeError> {
     let mut sizer = Sizer::new();
-    size_checked(message, version, &mut sizer)?;
-    let mut writer = Writer::one_buffer(sizer.total());
-    message.write(version, &mut writer);
-    Ok(writer.into_bytes())
+    let len = size_checked(message, version, &mut sizer)?;
+    Ok(Segments::write_joined(len, &sizer, |writer, shares| {
+        message.write(version, writer, shares)
+    }))
 }
 
 /// Encodes a message into segments: long byte arrays and records are shared, not copied.
 pub fn encode_segments<M: Message>(message: &M, version: i16) -> Result<Segments, EncodeError> {
     let mut sizer = Sizer::new();
-    size_checked(message, version, &mut sizer)?;
-    let mut writer = Writer::segmented_for(0, &sizer);
-    message.write(version, &mut writer);
-    Ok(writer.into_segments())
+    let len = size_checked(message, version, &mut sizer)?;
+    Ok(Segments::write(len, &sizer, |writer, shares| {
+        message.write(version, writer, shares)
+    }))
 }
 
 pub(crate) fn size_checked<M: Message>(
     message: &M,
     version: i16,
     sizer: &mut Sizer,
-) -> Result<(), EncodeError> {
+) -> Result<usize, EncodeError> {
     if !M::VERSIONS.contains(version) {
         return Err(EncodeError::UnsupportedVersion {
             message: M::NAME,
             version,
         });
     }
-    message.size(version, sizer)
+    let len = message.size(version, sizer);
+    sizer.check()?;
+    Ok(len)
 }
 
 /// Decodes a message from the start of a buffer. Strings and bytes are views on it.
@@ -161,5 +169,7 @@ pub(crate) fn read_checked<M: Message>(
             version,
         });
     }
-    M::read(reader, version)
+    let mut message = M::default();
+    message.read(reader, version)?;
+    Ok(message)
 }

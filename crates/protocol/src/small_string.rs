@@ -72,23 +72,43 @@ impl SmallString {
         Self(Repr::Shared(ByteString::from_static(text)))
     }
 
-    /// The string at the start of `rest`, of `len` bytes, which is at most
-    /// [`SmallString::INLINE_MAX`]; `None` where it is not UTF-8 or `rest` is shorter.
-    #[inline]
-    pub(crate) fn short(rest: &[u8], len: usize) -> Option<Self> {
-        let text = rest.get(..len)?;
-        if !is_short_ascii(text) && str::from_utf8(text).is_err() {
-            return None;
-        }
-        // A copy of known length is a few instructions; it may take what follows along.
-        let inline = match rest.first_chunk() {
-            Some(bytes) => Inline {
-                len: len as u8,
-                bytes: *bytes,
-            },
-            None => Inline::copy(text),
+    /// Becomes the string at the start of `rest`, of `len` bytes, which is at most
+    /// [`SmallString::INLINE_MAX`]. Says no where it is not UTF-8 or `rest` is shorter.
+    #[inline(always)]
+    pub(crate) fn set_short(&mut self, rest: &[u8], len: usize) -> bool {
+        let Some(text) = rest.get(..len) else {
+            return false;
         };
-        Some(Self(Repr::Inline(inline)))
+        if !is_short_ascii(text) && str::from_utf8(text).is_err() {
+            return false;
+        }
+        let inline = match &mut self.0 {
+            Repr::Inline(inline) => inline,
+            Repr::Shared(_) => return self.replace_by_short(text),
+        };
+        // A copy of known length is a few instructions; it may take what follows along.
+        match rest.first_chunk() {
+            Some(bytes) => inline.bytes = *bytes,
+            None => inline.bytes[..len].copy_from_slice(text),
+        }
+        inline.len = len as u8;
+        true
+    }
+
+    #[cold]
+    fn replace_by_short(&mut self, text: &[u8]) -> bool {
+        self.0 = Repr::Inline(Inline::copy(text));
+        true
+    }
+
+    /// The string where it lies, and how long it is, if it is held in the value. What comes after it
+    /// is of no meaning.
+    #[inline(always)]
+    pub(crate) fn inline_chunk(&self) -> Option<(&[u8; Self::INLINE_MAX], usize)> {
+        match &self.0 {
+            Repr::Inline(inline) => Some((&inline.bytes, usize::from(inline.len))),
+            Repr::Shared(_) => None,
+        }
     }
 
     /// The string's bytes.

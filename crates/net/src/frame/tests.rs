@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use klamm_protocol::wire::Writer;
+use klamm_protocol::wire::{Segments, Sizer};
 use tokio::io::{DuplexStream, duplex};
 
 use super::*;
@@ -104,12 +104,21 @@ async fn what_is_no_frame_is_named() {
 
 #[tokio::test]
 async fn segments_arrive_in_order_through_a_narrow_stream() {
-    let mut writer = Writer::segmented(0);
-    for n in 0..100 {
-        writer.i32(n);
-        writer.bytes(false, &Bytes::from(vec![n as u8; 1_500]));
-    }
-    let segments = writer.into_segments();
+    let mut sizer = Sizer::new();
+    let parts: Vec<_> = (0..100u8)
+        .map(|n| (n, Bytes::from(vec![n; 1_500])))
+        .collect();
+    let len = parts
+        .iter()
+        .map(|(_, bytes)| 4 + sizer.bytes("part", false, bytes.len()))
+        .sum();
+    let segments = Segments::write(len, &sizer, |mut writer, shares| {
+        for (n, bytes) in &parts {
+            writer.i32((*n).into());
+            writer.bytes(false, bytes, shares);
+        }
+        writer
+    });
     assert!(segments.iter().count() > 2 * MAX_SLICES);
     let expected = segments.clone().into_bytes();
 

@@ -49,8 +49,12 @@ fn what_follows_a_short_string_is_not_in_it() {
         ] {
             let rest = [text.as_bytes(), after].concat();
             if text.len() <= SmallString::INLINE_MAX {
-                let short = SmallString::short(&rest, text.len());
-                assert_eq!(short, Some(SmallString::from(text.as_str())));
+                let expected = SmallString::from(text.as_str());
+                for before in ["", "short", &"long".repeat(20)] {
+                    let mut string = SmallString::from(before);
+                    assert!(string.set_short(&rest, text.len()));
+                    assert_eq!(string, expected);
+                }
             }
         }
     }
@@ -63,8 +67,10 @@ fn no_string_is_made_of_what_is_not_utf_8() {
             let mut bytes = Vec::from_iter((0..len).map(|i| b'!' + i as u8 % 90));
             bytes[at] |= 0x80;
             if len <= SmallString::INLINE_MAX {
-                assert_eq!(SmallString::short(&bytes, len), None, "{len} {at}");
-                assert_eq!(SmallString::short(&bytes, len + 1), None, "{len} {at}");
+                let mut string = SmallString::new();
+                assert!(!string.set_short(&bytes, len), "{len} {at}");
+                assert!(!string.set_short(&bytes[..at], len), "{len} {at}");
+                assert_eq!(string, "");
             }
             assert!(SmallString::try_from(Bytes::from(bytes)).is_err());
         }

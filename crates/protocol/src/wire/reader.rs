@@ -1,11 +1,10 @@
-use alloc::vec::Vec;
-
 use bytes::Bytes;
-use smallvec::SmallVec;
 
 use super::sizer::STRING_MAX;
 use super::{DecodeError, Fixed};
 use crate::{SmallString, Uuid};
+
+mod arrays;
 
 /// Reads primitive types from the front of a frame.
 ///
@@ -128,18 +127,21 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an unsigned varint of at most 5 bytes.
-    #[inline]
+    #[inline(always)]
     pub fn unsigned_varint(&mut self) -> Result<u32, DecodeError> {
         match self.rest {
             [byte, rest @ ..] if *byte < 0x80 => {
                 self.rest = rest;
                 Ok(u32::from(*byte))
             }
-            _ => {
-                let value = self.long_varint(5)?;
-                u32::try_from(value).map_err(|_| DecodeError::VarintTooLong(5))
-            }
+            _ => self.long_unsigned_varint(),
         }
+    }
+
+    #[inline(never)]
+    fn long_unsigned_varint(&mut self) -> Result<u32, DecodeError> {
+        let value = self.long_varint(5)?;
+        u32::try_from(value).map_err(|_| DecodeError::VarintTooLong(5))
     }
 
     /// Reads a zigzag-encoded varint of at most 5 bytes.
@@ -175,29 +177,35 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `len` bytes as a view on the frame.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&mut self, len: usize) -> Result<Bytes, DecodeError> {
         let start = self.position();
         self.skip(len)?;
         Ok(self.frame.slice(start..start + len))
     }
 
-    /// Reads `len` bytes of UTF-8.
-    #[inline]
-    pub fn string(&mut self, len: usize) -> Result<SmallString, DecodeError> {
+    #[inline(always)]
+    fn string(&mut self, len: usize, into: &mut SmallString) -> Result<(), DecodeError> {
         if len > SmallString::INLINE_MAX {
-            return self.long_string(len);
+            return self.long_string(len, into);
         }
         let text = self.rest;
         self.skip(len)?;
-        SmallString::short(text, len).ok_or(DecodeError::Utf8)
+        if into.set_short(text, len) {
+            Ok(())
+        } else {
+            Err(DecodeError::Utf8)
+        }
     }
 
-    fn long_string(&mut self, len: usize) -> Result<SmallString, DecodeError> {
+    #[inline(never)]
+    fn long_string(&mut self, len: usize, into: &mut SmallString) -> Result<(), DecodeError> {
         if len > STRING_MAX {
             return Err(DecodeError::StringTooLong(len));
         }
-        SmallString::try_from(self.bytes(len)?).map_err(|_| DecodeError::Utf8)
+        let text = self.bytes(len)?;
+        *into = SmallString::try_from(text).map_err(|_| DecodeError::Utf8)?;
+        Ok(())
     }
 
     /// Passes over `len` bytes.
@@ -213,7 +221,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a string's length: `None` for null. `compact` lengths are n+1 as a varint, others int16.
-    #[inline]
+    #[inline(always)]
     pub fn string_len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
         if compact {
             self.compact_len()
@@ -224,7 +232,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the length of a byte array or the count of an array: `None` for null.
     /// `compact` ones are n+1 as a varint, others int32.
-    #[inline]
+    #[inline(always)]
     pub fn len(&mut self, compact: bool) -> Result<Option<usize>, DecodeError> {
         if compact {
             self.compact_len()
@@ -233,55 +241,70 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn compact_len(&mut self) -> Result<Option<usize>, DecodeError> {
         Ok((self.unsigned_varint()? as usize).checked_sub(1))
     }
 
     /// Reads a string that is not null. `what` names the field in the error.
-    #[inline]
+    #[inline(never)]
     pub fn required_string(
         &mut self,
         what: &'static str,
         compact: bool,
-    ) -> Result<SmallString, DecodeError> {
+        into: &mut SmallString,
+    ) -> Result<(), DecodeError> {
         match self.string_len(compact)? {
-            Some(len) => self.string(len),
+            Some(len) => self.string(len, into),
             None => Err(DecodeError::Null(what)),
         }
     }
 
     /// Reads a string that may be null.
-    #[inline]
-    pub fn nullable_string(&mut self, compact: bool) -> Result<Option<SmallString>, DecodeError> {
+    #[inline(never)]
+    pub fn nullable_string(
+        &mut self,
+        compact: bool,
+        into: &mut Option<SmallString>,
+    ) -> Result<(), DecodeError> {
         match self.string_len(compact)? {
-            Some(len) => self.string(len).map(Some),
-            None => Ok(None),
+            Some(len) => self.string(len, into.get_or_insert_default()),
+            None => {
+                *into = None;
+                Ok(())
+            }
         }
     }
 
     /// Reads a byte array, or records, that is not null. `what` names the field in the error.
-    #[inline]
+    #[inline(always)]
     pub fn required_bytes(
         &mut self,
         what: &'static str,
         compact: bool,
-    ) -> Result<Bytes, DecodeError> {
+        into: &mut Bytes,
+    ) -> Result<(), DecodeError> {
         let len = self.required_len(what, compact)?;
-        self.bytes(len)
+        *into = self.bytes(len)?;
+        Ok(())
     }
 
     /// Reads a byte array, or records, that may be null.
-    #[inline]
-    pub fn nullable_bytes(&mut self, compact: bool) -> Result<Option<Bytes>, DecodeError> {
-        match self.len(compact)? {
-            Some(len) => self.bytes(len).map(Some),
-            None => Ok(None),
-        }
+    #[inline(always)]
+    pub fn nullable_bytes(
+        &mut self,
+        compact: bool,
+        into: &mut Option<Bytes>,
+    ) -> Result<(), DecodeError> {
+        *into = match self.len(compact)? {
+            Some(len) => Some(self.bytes(len)?),
+            None => None,
+        };
+        Ok(())
     }
 
     /// Reads the length of a byte array or the count of an array that is not null.
-    #[inline]
+    #[inline(always)]
     pub fn required_len(
         &mut self,
         what: &'static str,
@@ -301,72 +324,6 @@ impl<'a> Reader<'a> {
     pub fn tagged_marker(&mut self) -> Result<bool, DecodeError> {
         Ok(self.unsigned_varint()? > 0)
     }
-
-    /// Reads `count` elements that take at least `least` bytes each.
-    #[inline]
-    pub fn array<T>(
-        &mut self,
-        count: usize,
-        least: usize,
-        mut element: impl FnMut(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<Vec<T>, DecodeError> {
-        self.begin_array(count, least)?;
-        let mut elements = Vec::with_capacity(count);
-        for _ in 0..count {
-            self.begin_element(least);
-            elements.push(element(self)?);
-        }
-        Ok(elements)
-    }
-
-    /// Claims room for `count` elements that take at least `least` bytes each, so that the caller
-    /// may allocate for all of them. `Reader::begin_element` gives the claim of one back.
-    #[inline]
-    pub(super) fn begin_array(&mut self, count: usize, least: usize) -> Result<(), DecodeError> {
-        let left = self.rest.len().saturating_sub(self.promised);
-        match count.checked_mul(least) {
-            Some(bytes) if bytes <= left => {
-                self.promised += bytes;
-                Ok(())
-            }
-            _ => Err(DecodeError::ImpossibleCount {
-                count,
-                element: least,
-                left,
-            }),
-        }
-    }
-
-    /// Gives back what `Reader::begin_array` claimed for an element that is read next.
-    #[inline]
-    pub(super) fn begin_element(&mut self, least: usize) {
-        self.promised = self.promised.saturating_sub(least);
-    }
-
-    /// Reads an array of `count` 32-bit integers.
-    #[inline(always)]
-    pub fn i32s(&mut self, count: usize) -> Result<SmallVec<[i32; 4]>, DecodeError> {
-        let bytes = count.saturating_mul(4);
-        let Some((head, rest)) = self.rest.split_at_checked(bytes) else {
-            return Err(truncated(bytes, self.rest.len()));
-        };
-        self.rest = rest;
-        let (chunks, _) = head.as_chunks::<4>();
-        if count <= 4 {
-            let mut values = [0; 4];
-            for (value, chunk) in values.iter_mut().zip(chunks) {
-                *value = i32::from_be_bytes(*chunk);
-            }
-            return Ok(SmallVec::from_buf_and_len(values, count));
-        }
-        Ok(SmallVec::from_vec(many_i32s(chunks)))
-    }
-}
-
-#[inline(never)]
-fn many_i32s(chunks: &[[u8; 4]]) -> Vec<i32> {
-    let values = chunks.iter().map(|chunk| i32::from_be_bytes(*chunk));
-    values.collect()
 }
 
 #[cold]

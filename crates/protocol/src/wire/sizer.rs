@@ -1,12 +1,14 @@
 use super::varint::unsigned_varint_len;
-use super::{EncodeError, Writer};
+use super::{EncodeError, Shares};
+use crate::SmallString;
 
-/// Adds up how long a message will be, and refuses what its lengths cannot say.
+/// Says how long the parts of a message will be, and refuses what its lengths cannot say.
 ///
-/// The writer repeats the same walk without a way to fail.
+/// Lengths are returned and added up by the caller; what is wrong is kept, so that sizing goes on
+/// without a branch for it. The writer repeats the same walk without a way to fail.
 #[derive(Debug, Default)]
 pub struct Sizer {
-    total: usize,
+    error: Option<EncodeError>,
     shared: usize,
     shares: usize,
 }
@@ -17,18 +19,20 @@ pub(super) const STRING_MAX: usize = i16::MAX as usize;
 const LEN_MAX: usize = i32::MAX as usize;
 
 impl Sizer {
-    /// A sizer at zero.
+    /// A sizer that has seen nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The whole length, in bytes.
-    #[inline]
-    pub fn total(&self) -> usize {
-        self.total
+    /// The first thing that was refused.
+    pub fn check(&self) -> Result<(), EncodeError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
-    /// How much of [`Sizer::total`] a segmented writer takes over without a copy, in bytes.
+    /// How many of the bytes are shared instead of copied.
     #[inline]
     pub fn shared(&self) -> usize {
         self.shared
@@ -40,114 +44,79 @@ impl Sizer {
         self.shares
     }
 
-    /// Adds `len` bytes.
-    #[inline(always)]
-    pub fn add(&mut self, len: usize) {
-        self.total += len;
+    /// Keeps why the message cannot be encoded.
+    #[cold]
+    #[inline(never)]
+    pub fn refuse(&mut self, error: EncodeError) {
+        self.error.get_or_insert(error);
     }
 
-    /// Adds an unsigned varint.
-    #[inline]
-    pub fn unsigned_varint(&mut self, value: u32) {
-        self.total += unsigned_varint_len(value);
-    }
-
-    /// Adds a string of `len` bytes with its length.
+    /// The length of a string with its own length before it.
     #[inline(always)]
-    pub fn string(
-        &mut self,
-        what: &'static str,
-        compact: bool,
-        len: usize,
-    ) -> Result<(), EncodeError> {
-        self.total += len
-            + match compact {
-                true if len < 0x7f => 1,
-                true => unsigned_varint_len((len as u32).wrapping_add(1)),
-                false => 2,
-            };
-        if len <= STRING_MAX {
-            Ok(())
-        } else {
-            Err(too_long(what, len, STRING_MAX))
+    pub fn string(&mut self, what: &'static str, compact: bool, value: &SmallString) -> usize {
+        if let Some((_, len)) = value.inline_chunk() {
+            return len + if compact { 1 } else { 2 };
+        }
+        let len = value.as_bytes().len();
+        if len > STRING_MAX {
+            self.refuse_len(what, len, STRING_MAX);
+        }
+        match compact {
+            true => len + unsigned_varint_len((len as u32).wrapping_add(1)),
+            false => len + 2,
         }
     }
 
-    /// Adds a null string's length.
-    #[inline]
-    pub fn null_string(&mut self, compact: bool) {
-        self.total += if compact { 1 } else { 2 };
+    /// The length of a null string.
+    #[inline(always)]
+    pub fn null_string(&self, compact: bool) -> usize {
+        if compact { 1 } else { 2 }
     }
 
-    /// Adds a byte array, or records, with the length.
+    /// The length of a byte array, or records, with its own length before it.
     #[inline]
-    pub fn bytes(
-        &mut self,
-        what: &'static str,
-        compact: bool,
-        len: usize,
-    ) -> Result<(), EncodeError> {
-        self.len(what, compact, len)?;
-        self.total += len;
-        if len >= Writer::SHARE_MIN {
+    pub fn bytes(&mut self, what: &'static str, compact: bool, len: usize) -> usize {
+        if len >= Shares::MIN {
             self.shared += len;
             self.shares += 1;
         }
-        Ok(())
+        self.len(what, compact, len) + len
     }
 
-    /// Adds the length of a byte array or the count of an array.
+    /// The length of a byte array's length or an array's count.
     #[inline(always)]
-    pub fn len(
-        &mut self,
-        what: &'static str,
-        compact: bool,
-        len: usize,
-    ) -> Result<(), EncodeError> {
-        if !compact {
-            self.total += 4;
-        } else if len < 0x7f {
-            self.total += 1;
-            return Ok(());
-        } else {
-            self.total += unsigned_varint_len((len as u32).wrapping_add(1));
+    pub fn len(&mut self, what: &'static str, compact: bool, len: usize) -> usize {
+        if compact && len < 0x7f {
+            return 1;
         }
-        if len < LEN_MAX {
-            Ok(())
-        } else {
-            Err(too_long(what, len, LEN_MAX - 1))
+        if len >= LEN_MAX {
+            self.refuse_len(what, len, LEN_MAX - 1);
+        }
+        match compact {
+            true => unsigned_varint_len((len as u32).wrapping_add(1)),
+            false => 4,
         }
     }
 
-    /// Adds a tagged field: its tag, its size, and what `field` adds.
+    /// The length of a tagged field: its tag, its size, and what `field` says.
     #[inline]
-    pub fn tagged(
-        &mut self,
-        tag: u32,
-        field: impl FnOnce(&mut Self) -> Result<(), EncodeError>,
-    ) -> Result<(), EncodeError> {
+    pub fn tagged(&mut self, tag: u32, field: impl FnOnce(&mut Self) -> usize) -> usize {
         // The writer shares nothing in a tagged field.
-        let before = Self {
-            total: self.total,
-            shared: self.shared,
-            shares: self.shares,
-        };
-        field(self)?;
-        self.shared = before.shared;
-        self.shares = before.shares;
-        let len = self.total - before.total;
-        self.total += unsigned_varint_len(tag) + unsigned_varint_len(len as u32);
-        Ok(())
+        let (shared, shares) = (self.shared, self.shares);
+        let len = field(self);
+        (self.shared, self.shares) = (shared, shares);
+        unsigned_varint_len(tag) + unsigned_varint_len(len as u32) + len
     }
 
-    /// Adds a null byte array's or array's length.
-    #[inline]
-    pub fn null(&mut self, compact: bool) {
-        self.total += if compact { 1 } else { 4 };
+    /// The length of a null byte array or array.
+    #[inline(always)]
+    pub fn null(&self, compact: bool) -> usize {
+        if compact { 1 } else { 4 }
     }
-}
 
-#[cold]
-fn too_long(what: &'static str, len: usize, limit: usize) -> EncodeError {
-    EncodeError::TooLong { what, len, limit }
+    #[cold]
+    #[inline(never)]
+    fn refuse_len(&mut self, what: &'static str, len: usize, limit: usize) {
+        self.refuse(EncodeError::TooLong { what, len, limit });
+    }
 }

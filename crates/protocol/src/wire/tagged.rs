@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 
 use bytes::Bytes;
 
+use super::varint::unsigned_varint_len;
 use super::{DecodeError, EncodeError, Reader, Sizer, Writer};
 
 /// A tagged field that this version of the schema does not know, kept as it came (KIP-482).
@@ -116,68 +117,72 @@ impl TaggedFields {
         Ok(unknown)
     }
 
-    /// Adds the fields' length, without the section's count. `known` says which tags this version of
+    /// The fields' length, without the section's count. `known` says which tags this version of
     /// the schema knows: those have a field of their own and may not occur here.
     #[inline(always)]
-    pub fn size(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> Result<(), EncodeError> {
+    pub fn size(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> usize {
         if self.is_empty() {
-            return Ok(());
+            0
+        } else {
+            self.size_some(known, sizer)
         }
-        self.size_some(known, sizer)
     }
 
     #[cold]
-    fn size_some(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> Result<(), EncodeError> {
+    fn size_some(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> usize {
+        let mut len = 0;
         let mut least = 0;
         for field in self.as_slice() {
             if field.tag < least || known(field.tag) {
-                return Err(EncodeError::Tag(field.tag));
+                sizer.refuse(EncodeError::Tag(field.tag));
             }
             least = field.tag.saturating_add(1);
-            sizer.unsigned_varint(field.tag);
-            sizer.unsigned_varint(field.data.len() as u32);
-            sizer.add(field.data.len());
+            let size = field.data.len();
+            len += unsigned_varint_len(field.tag) + unsigned_varint_len(size as u32) + size;
         }
-        Ok(())
+        len
     }
 
-    /// Adds the length of a section in which every tag is unknown.
+    /// The length of a section in which every tag is unknown.
     #[inline(always)]
-    pub fn size_section(&self, sizer: &mut Sizer) -> Result<(), EncodeError> {
+    pub fn size_section(&self, sizer: &mut Sizer) -> usize {
         if self.is_empty() {
-            sizer.add(1);
-            return Ok(());
+            1
+        } else {
+            unsigned_varint_len(self.len() as u32) + self.size_some(|_| false, sizer)
         }
-        sizer.unsigned_varint(self.len() as u32);
-        self.size(|_| false, sizer)
     }
 
     /// Writes a section in which every tag is unknown.
     #[inline(always)]
-    pub fn write_section(&self, writer: &mut Writer) {
+    pub fn write_section<'w>(&self, mut writer: Writer<'w>) -> Writer<'w> {
         if self.is_empty() {
-            return writer.bool(false);
+            writer.bool(false);
+            return writer;
         }
         writer.unsigned_varint(self.len() as u32);
-        self.write(0..=u32::MAX, writer);
+        self.write_some(0..=u32::MAX, writer)
     }
 
     /// Writes the fields with tags in `tags`, without the section's count: between two known fields
     /// those with a tag between theirs.
     #[inline(always)]
-    pub fn write(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
-        if !self.is_empty() {
-            self.write_some(tags, writer);
+    pub fn write<'w>(&self, tags: RangeInclusive<u32>, writer: Writer<'w>) -> Writer<'w> {
+        if self.is_empty() {
+            writer
+        } else {
+            self.write_some(tags, writer)
         }
     }
 
     #[cold]
-    fn write_some(&self, tags: RangeInclusive<u32>, writer: &mut Writer) {
+    fn write_some<'w>(&self, tags: RangeInclusive<u32>, mut writer: Writer<'w>) -> Writer<'w> {
         let fields = self.as_slice().iter();
         for field in fields.filter(|field| tags.contains(&field.tag)) {
             writer.unsigned_varint(field.tag);
             writer.unsigned_varint(field.data.len() as u32);
             writer.raw(&field.data);
         }
+        writer
     }
 }

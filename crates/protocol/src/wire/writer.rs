@@ -1,220 +1,235 @@
-use alloc::vec::Vec;
+use core::mem::take;
 
 use bytes::Bytes;
 
-use super::varint::{put_unsigned, unsigned_varint_len};
-use super::{Fixed, Sizer};
+use super::varint::unsigned_varint_len;
+use super::{Fixed, Shares};
 use crate::{SmallString, Uuid};
 
-/// Writes primitive types at the end of a buffer that was sized before.
+/// Writes primitive types from the front of a buffer that was sized before.
 ///
-/// A segmented writer takes byte arrays and records of [`Writer::SHARE_MIN`] bytes and more over as
-/// they are, without a copy: what it makes is a list of [`Segments`] for a vectored write.
+/// It is handed on by value: where the buffer goes on is then kept in registers, and no store waits
+/// for the one before it. A method panics where the buffer ends too early, which is the sizer's
+/// fault and never the message's.
 #[derive(Debug)]
-pub struct Writer {
-    buf: Vec<u8>,
-    /// Shared bytes, each with the position in `buf` that it goes before.
-    shared: Vec<(usize, Bytes)>,
-    share_min: usize,
+pub struct Writer<'a> {
+    rest: &'a mut [u8],
 }
 
-impl Writer {
-    /// The least length at which bytes are shared: below it a copy is cheaper than a segment.
-    pub const SHARE_MIN: usize = 1024;
+impl<'a> Writer<'a> {
+    /// A writer at the start of `buf`.
+    #[inline]
+    pub fn new(buf: &'a mut [u8]) -> Self {
+        Self { rest: buf }
+    }
 
-    /// A writer into one buffer, with room for `len` bytes.
-    pub fn one_buffer(len: usize) -> Self {
-        Self {
-            buf: Vec::with_capacity(len),
-            shared: Vec::new(),
-            share_min: usize::MAX,
+    /// How many bytes are left to write.
+    #[inline]
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
+        match take(&mut self.rest).split_first_chunk_mut::<N>() {
+            Some((chunk, rest)) => {
+                *chunk = bytes;
+                self.rest = rest;
+            }
+            None => too_small(),
         }
     }
 
-    /// A writer into segments, with room for `len` bytes that are not shared.
-    pub fn segmented(len: usize) -> Self {
-        Self {
-            buf: Vec::with_capacity(len),
-            shared: Vec::new(),
-            share_min: Self::SHARE_MIN,
-        }
-    }
-
-    /// A writer into segments, with room for `prefix` bytes and what `sizer` has added up.
-    pub(crate) fn segmented_for(prefix: usize, sizer: &Sizer) -> Self {
-        let mut writer = Self::segmented(prefix + sizer.total() - sizer.shared());
-        writer.shared.reserve_exact(sizer.shares());
-        writer
-    }
-
-    /// What was written, as one buffer. Shared bytes are copied, if there are any.
-    pub fn into_bytes(self) -> Bytes {
-        if self.shared.is_empty() {
-            return Bytes::from(self.buf);
-        }
-        self.into_segments().into_bytes()
-    }
-
-    /// What was written, as segments in order.
-    pub fn into_segments(self) -> Segments {
-        Segments {
-            buf: Bytes::from(self.buf),
-            shared: self.shared,
+    #[inline(always)]
+    fn advance(&mut self, len: usize) {
+        match take(&mut self.rest).split_at_mut_checked(len) {
+            Some((_, rest)) => self.rest = rest,
+            None => too_small(),
         }
     }
 
     /// Writes bytes as they are.
-    #[inline(always)]
+    #[inline]
     pub fn raw(&mut self, bytes: &[u8]) {
-        self.buf.extend_from_slice(bytes);
+        match take(&mut self.rest).split_at_mut_checked(bytes.len()) {
+            Some((chunk, rest)) => {
+                chunk.copy_from_slice(bytes);
+                self.rest = rest;
+            }
+            None => too_small(),
+        }
     }
 
     /// Writes neighbouring fields of fixed size.
     #[inline(always)]
     pub fn fixed<const N: usize>(&mut self, fields: Fixed<N>) {
-        self.buf.extend_from_slice(&fields.into_bytes());
+        self.put(fields.into_bytes());
     }
 
     /// Writes 1 for true, 0 for false.
     #[inline(always)]
     pub fn bool(&mut self, value: bool) {
-        self.buf.push(u8::from(value));
+        self.put([u8::from(value)]);
     }
 
     /// Writes an 8-bit integer.
     #[inline(always)]
     pub fn i8(&mut self, value: i8) {
-        self.buf.push(value as u8);
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian 16-bit integer.
     #[inline(always)]
     pub fn i16(&mut self, value: i16) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian unsigned 16-bit integer.
     #[inline(always)]
     pub fn u16(&mut self, value: u16) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian 32-bit integer.
     #[inline(always)]
     pub fn i32(&mut self, value: i32) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian unsigned 32-bit integer.
     #[inline(always)]
     pub fn u32(&mut self, value: u32) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian 64-bit integer.
     #[inline(always)]
     pub fn i64(&mut self, value: i64) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a big-endian IEEE 754 double.
     #[inline(always)]
     pub fn f64(&mut self, value: f64) {
-        self.raw(&value.to_be_bytes());
+        self.put(value.to_be_bytes());
     }
 
     /// Writes a UUID.
     #[inline(always)]
     pub fn uuid(&mut self, value: Uuid) {
-        self.raw(value.as_bytes());
+        self.put(*value.as_bytes());
     }
 
     /// Writes an unsigned varint.
-    #[inline]
+    #[inline(always)]
     pub fn unsigned_varint(&mut self, value: u32) {
         if value < 0x80 {
-            self.buf.push(value as u8);
+            self.put([value as u8]);
         } else {
-            put_unsigned(&mut self.buf, u64::from(value));
+            self.rest = long_varint(take(&mut self.rest), value);
         }
     }
 
     /// Writes a string with its length, which a [`Sizer`](super::Sizer) has checked.
     #[inline(always)]
     pub fn string(&mut self, compact: bool, value: &SmallString) {
-        if compact {
-            self.unsigned_varint(value.len() as u32 + 1);
-        } else {
-            self.i16(value.len() as i16);
-        }
-        let value = value.as_bytes();
-        match value.len() {
-            8..16 => self.ends::<8>(value),
-            16..32 => self.ends::<16>(value),
-            _ => self.raw(value),
+        match value.inline_chunk() {
+            Some((chunk, len)) => {
+                if compact {
+                    self.put([len as u8 + 1]);
+                } else {
+                    self.i16(len as i16);
+                }
+                // A copy of known length is a few instructions. What comes after the string is
+                // written over by what comes next.
+                match self.rest.first_chunk_mut() {
+                    Some(into) => *into = *chunk,
+                    None => self.rest = last_string(take(&mut self.rest), &chunk[..len]),
+                }
+                self.advance(len);
+            }
+            None => {
+                let value = value.as_bytes();
+                if compact {
+                    self.unsigned_varint(value.len() as u32 + 1);
+                } else {
+                    self.i16(value.len() as i16);
+                }
+                match value.len() {
+                    32..=64 => self.ends::<32>(value),
+                    _ => self.raw(value),
+                }
+            }
         }
     }
 
     /// Writes `N` to `2 * N` bytes as their first and last `N`, which may overlap: copies of known
-    /// length are a few stores, and names are too short to pay for a call.
+    /// length are a few stores.
     #[inline(always)]
     fn ends<const N: usize>(&mut self, bytes: &[u8]) {
-        let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else {
-            return self.raw(bytes);
+        let Some((into, rest)) = take(&mut self.rest).split_at_mut_checked(bytes.len()) else {
+            too_small()
         };
-        let start = self.buf.len();
-        self.buf.extend_from_slice(first);
-        self.buf.truncate(start + bytes.len() - N);
-        self.buf.extend_from_slice(last);
+        if let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) {
+            if let Some(into) = into.first_chunk_mut() {
+                *into = *first;
+            }
+            if let Some(into) = into.last_chunk_mut() {
+                *into = *last;
+            }
+        }
+        self.rest = rest;
     }
 
     /// Writes a null string.
     #[inline]
     pub fn null_string(&mut self, compact: bool) {
         if compact {
-            self.unsigned_varint(0);
+            self.put([0]);
         } else {
             self.i16(-1);
         }
     }
 
-    /// Writes a byte array, or records, with the length.
-    #[inline]
-    pub fn bytes(&mut self, compact: bool, value: &Bytes) {
+    /// Writes a byte array, or records, with the length. Long ones are shared.
+    #[inline(always)]
+    pub fn bytes<'m>(&mut self, compact: bool, value: &'m Bytes, shares: &mut Shares<'m>) {
         self.len(compact, value.len());
-        if value.len() >= self.share_min {
-            self.shared.push((self.buf.len(), value.clone()));
-        } else {
+        if !shares.take(value, self.left()) {
             self.raw(value);
         }
     }
 
     /// Writes a tagged field: its tag, its size, and what `field` writes. Nothing in it is shared.
-    pub fn tagged(&mut self, tag: u32, field: impl FnOnce(&mut Self)) {
+    #[inline]
+    pub fn tagged<'m>(
+        &mut self,
+        tag: u32,
+        field: impl for<'w> FnOnce(Writer<'w>, &mut Shares<'m>) -> Writer<'w>,
+    ) {
         self.unsigned_varint(tag);
+        let rest = take(&mut self.rest);
         // The size is known afterwards. One byte is kept for it, which is nearly always enough.
-        let start = self.buf.len();
-        self.buf.push(0);
-        let share_min = core::mem::replace(&mut self.share_min, usize::MAX);
-        field(self);
-        self.share_min = share_min;
-        let size = self.buf.len() - start - 1;
-        let more = unsigned_varint_len(size as u32) - 1;
-        if more > 0 {
-            let end = self.buf.len();
-            self.buf.resize(end + more, 0);
-            self.buf.copy_within(start + 1..end, start + 1 + more);
+        let Some((_, after)) = rest.split_first_mut() else {
+            too_small()
+        };
+        let before = after.len();
+        let left = field(Writer::new(after), &mut Shares::none()).left();
+        let size = before - left;
+        let size_len = unsigned_varint_len(size as u32);
+        if size_len > left + 1 {
+            too_small();
         }
-        let mut value = size as u32;
-        for byte in &mut self.buf[start..start + more] {
-            *byte = value as u8 | 0x80;
-            value >>= 7;
+        if size_len > 1 {
+            rest.copy_within(1..=size, size_len);
         }
-        self.buf[start + more] = value as u8;
+        self.rest = rest;
+        self.unsigned_varint(size as u32);
+        self.advance(size);
     }
 
     /// Writes the length of a byte array or the count of an array.
-    #[inline]
+    #[inline(always)]
     pub fn len(&mut self, compact: bool, len: usize) {
         if compact {
             self.unsigned_varint(len as u32 + 1);
@@ -227,7 +242,7 @@ impl Writer {
     #[inline]
     pub fn null(&mut self, compact: bool) {
         if compact {
-            self.unsigned_varint(0);
+            self.put([0]);
         } else {
             self.i32(-1);
         }
@@ -236,22 +251,16 @@ impl Writer {
     /// Writes an array of 32-bit integers with its count.
     #[inline(always)]
     pub fn i32_array(&mut self, compact: bool, values: &[i32]) {
-        if !compact {
-            self.len(false, values.len());
-            return self.i32s(values);
-        }
         // A replica list is short. Its count and values are put together first and written at once:
         // a copy of known length is a store or two, one of any length a call.
         match *values {
-            [] => self.buf.push(1),
+            _ if !compact => self.long_i32_array(false, values),
+            [] => self.put([1]),
             [a] => self.short_array::<5>(&[a]),
             [a, b] => self.short_array::<9>(&[a, b]),
             [a, b, c] => self.short_array::<13>(&[a, b, c]),
             [a, b, c, d] => self.short_array::<17>(&[a, b, c, d]),
-            _ => {
-                self.len(true, values.len());
-                self.i32s(values);
-            }
+            _ => self.long_i32_array(true, values),
         }
     }
 
@@ -265,88 +274,54 @@ impl Writer {
         self.fixed(fixed);
     }
 
-    fn i32s(&mut self, values: &[i32]) {
-        let start = self.buf.len();
-        self.buf.resize(start + 4 * values.len(), 0);
-        let (chunks, _) = self.buf[start..].as_chunks_mut::<4>();
-        for (chunk, value) in chunks.iter_mut().zip(values) {
-            *chunk = value.to_be_bytes();
-        }
+    #[inline(always)]
+    fn long_i32_array(&mut self, compact: bool, values: &[i32]) {
+        self.len(compact, values.len());
+        self.rest = many_i32s(take(&mut self.rest), values);
     }
 }
 
-/// A message as a list of buffers, to be written one after the other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Segments {
-    /// What was written, without the shared bytes.
-    buf: Bytes,
-    /// Shared bytes, each with the position in `buf` that it goes before, in order.
-    shared: Vec<(usize, Bytes)>,
+#[inline(never)]
+fn many_i32s<'a>(rest: &'a mut [u8], values: &[i32]) -> &'a mut [u8] {
+    let Some((into, rest)) = rest.split_at_mut_checked(4 * values.len()) else {
+        too_small()
+    };
+    let (chunks, _) = into.as_chunks_mut::<4>();
+    for (chunk, value) in chunks.iter_mut().zip(values) {
+        *chunk = value.to_be_bytes();
+    }
+    rest
 }
 
-impl Segments {
-    /// The whole length, in bytes.
-    #[expect(clippy::len_without_is_empty, reason = "a frame is never empty")]
-    pub fn len(&self) -> usize {
-        let shared = self.shared.iter().map(|(_, bytes)| bytes.len());
-        self.buf.len() + shared.sum::<usize>()
-    }
-
-    /// The buffers, in order. None of them is empty.
-    pub fn iter(&self) -> SegmentsIter<'_> {
-        SegmentsIter {
-            buf: &self.buf,
-            taken: 0,
-            shared: &self.shared,
+#[inline(never)]
+fn long_varint(rest: &mut [u8], mut value: u32) -> &mut [u8] {
+    let Some((into, rest)) = rest.split_at_mut_checked(unsigned_varint_len(value)) else {
+        too_small()
+    };
+    if let Some((last, groups)) = into.split_last_mut() {
+        for group in groups {
+            *group = value as u8 | 0x80;
+            value >>= 7;
         }
+        *last = value as u8;
     }
-
-    /// One buffer: the only one as it is, several copied together.
-    pub fn into_bytes(self) -> Bytes {
-        if self.shared.is_empty() {
-            return self.buf;
-        }
-        let mut whole = Vec::with_capacity(self.len());
-        for segment in &self {
-            whole.extend_from_slice(segment);
-        }
-        Bytes::from(whole)
-    }
+    rest
 }
 
-impl<'a> IntoIterator for &'a Segments {
-    type Item = &'a [u8];
-    type IntoIter = SegmentsIter<'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+/// Writes a string near the end of the buffer, without going on after it.
+#[inline(never)]
+fn last_string<'a>(rest: &'a mut [u8], text: &[u8]) -> &'a mut [u8] {
+    match rest.get_mut(..text.len()) {
+        Some(into) => into.copy_from_slice(text),
+        None => too_small(),
     }
+    rest
 }
 
-/// The buffers of [`Segments`], in order.
-#[derive(Clone, Debug)]
-pub struct SegmentsIter<'a> {
-    buf: &'a [u8],
-    /// How much of `buf` came out.
-    taken: usize,
-    /// What did not come out yet.
-    shared: &'a [(usize, Bytes)],
-}
-
-impl<'a> Iterator for SegmentsIter<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let end = self.shared.first().map_or(self.buf.len(), |(at, _)| *at);
-        if self.taken < end {
-            let segment = &self.buf[self.taken..end];
-            self.taken = end;
-            return Some(segment);
-        }
-        let ((_, segment), rest) = self.shared.split_first()?;
-        self.shared = rest;
-        Some(segment)
-    }
+#[cold]
+#[inline(never)]
+fn too_small() -> ! {
+    panic!("the sizer has added up every byte that is written");
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ pub(super) fn declare(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     code.line("}");
     code.line("");
     code.line(format!("impl Default for {name} {{"));
+    code.line("#[inline]");
     code.line("fn default() -> Self {");
     code.line("Self {");
     for field in &owner.fields {

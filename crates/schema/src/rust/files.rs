@@ -120,8 +120,9 @@ fn module_code(schemas: &[&Schema]) -> String {
         "use crate::{ApiKey, Bytes, SmallString, Message, Request, SmallVec, Uuid, VersionRange};",
     );
     code.line(
-        "use crate::wire::{DecodeError, EncodeError, Fixed, Reader, Sizer, TaggedFields, Writer};",
+        "use crate::wire::{DecodeError, EncodeError, Fixed, Reader, Shares, Sizer, TaggedFields, Writer};",
     );
+    code.line("use crate::wire::unsigned_varint_len;");
     code.line("");
     let shared = shared_names(schemas);
     for schema in schemas {
@@ -188,17 +189,20 @@ fn implement(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let flexible = shape.flexible(owner);
     let flexible = format!("let flexible = {};", flexible.expression());
 
-    code.line("fn size(&self, version: i16, s: &mut Sizer) -> Result<(), EncodeError> {");
+    code.line("fn size(&self, version: i16, s: &mut Sizer) -> usize {");
     code.line(&flexible);
     size::size(shape, owner, code);
     code.line("}");
 
-    code.line("fn write(&self, version: i16, w: &mut Writer) {");
+    code.line(
+        "fn write<'m, 'w>(&'m self, version: i16, mut w: Writer<'w>, shares: &mut Shares<'m>) \
+         -> Writer<'w> {",
+    );
     code.line(&flexible);
     write::write(shape, owner, code);
     code.line("}");
 
-    code.line("fn read(r: &mut Reader<'_>, version: i16) -> Result<Self, DecodeError> {");
+    code.line("fn read(&mut self, r: &mut Reader<'_>, version: i16) -> Result<(), DecodeError> {");
     code.line(&flexible);
     read::read(shape, owner, code);
     code.line("}");

@@ -2,8 +2,9 @@ use super::code::Code;
 use super::shape::{Shape, When, field_name};
 use crate::{Field, Struct, Type};
 
-/// The body of `fn size(&self, version: i16, s: &mut Sizer) -> Result<(), EncodeError>`.
+/// The body of `fn size(&self, version: i16, s: &mut Sizer) -> usize`.
 pub(super) fn size(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
+    code.line("let mut len = 0;");
     let mut run = FixedRun::default();
     for field in &owner.fields {
         let plain = shape.plain(owner, field);
@@ -16,7 +17,7 @@ pub(super) fn size(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         run.flush(code);
         let check = |code: &mut Code| {
             code.line(format!(
-                "return Err(EncodeError::FieldNotInVersion {{ field: {:?}, version }});",
+                "s.refuse(EncodeError::FieldNotInVersion {{ field: {:?}, version }});",
                 place(owner, field)
             ));
         };
@@ -41,32 +42,33 @@ pub(super) fn size(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     if shape.ever_flexible() {
         size_tagged(shape, owner, code);
     }
-    code.line("Ok(())");
+    code.line("len");
 }
 
 fn size_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let fields = shape.tagged_fields(owner);
     code.line("if flexible {");
     if fields.is_empty() {
-        code.line("self.unknown_tagged_fields.size_section(s)?;");
+        code.line("len += self.unknown_tagged_fields.size_section(s);");
     } else {
         code.line("let mut tags = self.unknown_tagged_fields.len() as u32;");
         for (tag, field, when) in &fields {
             code.when(Some(&both(when, &shape.is_set(field))), |code| {
                 code.line("tags += 1;");
-                code.line(format!("s.tagged({tag}, |s| {{"));
+                code.line(format!("len += s.tagged({tag}, |s| {{"));
+                code.line("let mut len = 0;");
                 size_value(shape, owner, field, code);
-                code.line("Ok(())");
-                code.line("})?;");
+                code.line("len");
+                code.line("});");
             });
         }
-        code.line("s.unsigned_varint(tags);");
+        code.line("len += unsigned_varint_len(tags);");
         let known: Vec<String> = fields
             .iter()
             .map(|(tag, _, when)| both(when, &format!("tag == {tag}")))
             .collect();
         code.line(format!(
-            "self.unknown_tagged_fields.size(|tag| {}, s)?;",
+            "len += self.unknown_tagged_fields.size(|tag| {}, s);",
             known.join(" || ")
         ));
     }
@@ -75,7 +77,7 @@ fn size_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     } else {
         code.line("} else if !self.unknown_tagged_fields.is_empty() {");
         code.line(format!(
-            "return Err(EncodeError::FieldNotInVersion {{ field: \"{}.unknown_tagged_fields\", version }});",
+            "s.refuse(EncodeError::FieldNotInVersion {{ field: \"{}.unknown_tagged_fields\", version }});",
             owner.name
         ));
         code.line("}");
@@ -106,12 +108,12 @@ fn size_value(shape: &Shape<'_>, owner: &Struct, field: &Field, code: &mut Code)
     }
     let compact = shape.compact(owner, field);
     let null = match &field.ty {
-        Type::String => format!("s.null_string({compact})"),
-        Type::Struct(_) => "s.add(1)".to_owned(),
-        _ => format!("s.null({compact})"),
+        Type::String => format!("len += s.null_string({compact})"),
+        Type::Struct(_) => "len += 1".to_owned(),
+        _ => format!("len += s.null({compact})"),
     };
     let refuse = format!(
-        "return Err(EncodeError::Null {{ field: {:?}, version }})",
+        "s.refuse(EncodeError::Null {{ field: {:?}, version }})",
         place(owner, field)
     );
     code.line(format!("match &self.{name} {{"));
@@ -120,8 +122,8 @@ fn size_value(shape: &Shape<'_>, owner: &Struct, field: &Field, code: &mut Code)
         // A marker byte comes before a struct that may be null.
         match shape.nullable(owner, field) {
             When::Never => {}
-            When::Always => code.line("s.add(1);"),
-            When::If(condition) => code.line(format!("s.add(usize::from({condition}));")),
+            When::Always => code.line("len += 1;"),
+            When::If(condition) => code.line(format!("len += usize::from({condition});")),
         }
     }
     size_type(shape, owner, field, &field.ty, "value", code);
@@ -148,22 +150,27 @@ fn size_type(
     let compact = shape.compact(owner, field);
     let what = place(owner, field);
     match ty {
-        Type::String => code.line(format!("s.string({what:?}, {compact}, {value}.len())?;")),
+        Type::String => code.line(format!(
+            "len += s.string({what:?}, {compact}, {});",
+            borrowed(value)
+        )),
         Type::Bytes | Type::Records => {
-            code.line(format!("s.bytes({what:?}, {compact}, {value}.len())?;"));
+            code.line(format!(
+                "len += s.bytes({what:?}, {compact}, {value}.len());"
+            ));
         }
-        Type::Struct(_) => code.line(format!("{value}.size(version, s)?;")),
+        Type::Struct(_) => code.line(format!("len += {value}.size(version, s);")),
         Type::Array(element) => {
-            code.line(format!("s.len({what:?}, {compact}, {value}.len())?;"));
+            code.line(format!("len += s.len({what:?}, {compact}, {value}.len());"));
             if let Some(size) = element.fixed_size() {
-                code.line(format!("s.add({value}.len() * {size});"));
+                code.line(format!("len += {value}.len() * {size};"));
             } else {
                 code.line(format!("for element in {} {{", borrowed(value)));
                 size_type(shape, owner, field, element, "element", code);
                 code.line("}");
             }
         }
-        _ => code.line(format!("s.add({});", ty.fixed_size().unwrap_or(0))),
+        _ => code.line(format!("len += {};", ty.fixed_size().unwrap_or(0))),
     }
 }
 
@@ -203,7 +210,7 @@ impl FixedRun {
 
     fn flush(&mut self, code: &mut Code) {
         if self.size > 0 {
-            let line = format!("s.add({});", self.size);
+            let line = format!("len += {};", self.size);
             code.when(self.condition.as_deref(), |code| code.line(line));
         }
         *self = Self::default();

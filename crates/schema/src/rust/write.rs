@@ -4,7 +4,7 @@ use super::shape::{Shape, When, field_name};
 use super::size::{borrowed, both};
 use crate::{Field, Struct, Type};
 
-/// The body of `fn write(&self, version: i16, w: &mut Writer)`.
+/// The body of `write`, which takes the writer `w` and hands it on.
 pub(super) fn write(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     for step in steps(shape, owner) {
         match step {
@@ -17,9 +17,10 @@ pub(super) fn write(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     if shape.ever_flexible() {
         write_tagged(shape, owner, code);
     }
+    code.line("w");
 }
 
-fn conditional(when: &When, code: &mut Code, body: impl FnOnce(&mut Code)) {
+pub(super) fn conditional(when: &When, code: &mut Code, body: impl FnOnce(&mut Code)) {
     match when {
         When::Never => {}
         When::Always => body(code),
@@ -64,7 +65,7 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let fields = shape.tagged_fields(owner);
     code.line("if flexible {");
     if fields.is_empty() {
-        code.line("self.unknown_tagged_fields.write_section(w);");
+        code.line("w = self.unknown_tagged_fields.write_section(w);");
     } else {
         code.line("let mut tags = self.unknown_tagged_fields.len() as u32;");
         for (_, field, when) in &fields {
@@ -79,14 +80,14 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         for (tag, field, when) in &fields {
             if *tag > next {
                 code.line(format!(
-                    "self.unknown_tagged_fields.write({next}..={}, w);",
+                    "w = self.unknown_tagged_fields.write({next}..={}, w);",
                     tag - 1
                 ));
             }
             // In a version that does not know this tag it may be among the unknown ones.
             if *when != When::Always {
                 code.line(format!(
-                    "self.unknown_tagged_fields.write({tag}..={tag}, w);"
+                    "w = self.unknown_tagged_fields.write({tag}..={tag}, w);"
                 ));
             }
             next = tag + 1;
@@ -95,7 +96,7 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
             });
         }
         code.line(format!(
-            "self.unknown_tagged_fields.write({next}..=u32::MAX, w);"
+            "w = self.unknown_tagged_fields.write({next}..=u32::MAX, w);"
         ));
         code.line("}");
     }
@@ -108,8 +109,9 @@ fn write_tagged_field(shape: &Shape<'_>, owner: &Struct, field: &Field, tag: u32
         code.line(format!("w.unsigned_varint({size});"));
         write_value(shape, owner, field, true, code);
     } else {
-        code.line(format!("w.tagged({tag}, |w| {{"));
+        code.line(format!("w.tagged({tag}, |mut w, shares| {{"));
         write_value(shape, owner, field, true, code);
+        code.line("w");
         code.line("});");
     }
 }
@@ -161,9 +163,9 @@ fn write_type(
     match ty {
         Type::String => code.line(format!("w.string({compact}, {});", borrowed(value))),
         Type::Bytes | Type::Records => {
-            code.line(format!("w.bytes({compact}, {});", borrowed(value)));
+            code.line(format!("w.bytes({compact}, {}, shares);", borrowed(value)));
         }
-        Type::Struct(_) => code.line(format!("{value}.write(version, w);")),
+        Type::Struct(_) => code.line(format!("w = {value}.write(version, w, shares);")),
         Type::Array(element) => {
             if **element == Type::Int32 {
                 return code.line(format!("w.i32_array({compact}, {});", borrowed(value)));
