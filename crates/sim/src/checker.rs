@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use klamm_protocol::{BrokerId, LeaderEpoch, Offset};
-use klamm_raft::{ElectionState, Incident, Leadership, VoterSet};
+use klamm_raft::{ElectionState, Incident, Leadership, Request, Response, VoterSet};
 
 use crate::disk::{Disk, Entry};
 
@@ -63,6 +63,37 @@ impl Checker {
             Err(format!("{node} changes the leader of an epoch: {now:?}"))
         } else {
             Ok(())
+        }
+    }
+
+    /// A vote is on the disk before it is given.
+    pub(crate) fn answered(
+        node: BrokerId,
+        request: &Request,
+        response: &Response,
+        disk: &Disk,
+    ) -> Result<(), String> {
+        let (Request::Vote(request), Response::Vote(response)) = (request, response) else {
+            return Ok(());
+        };
+        let asked = request
+            .topics
+            .first()
+            .and_then(|topic| topic.partitions.first());
+        let given = response
+            .topics
+            .first()
+            .and_then(|topic| topic.partitions.first());
+        let (Some(asked), Some(given)) = (asked, given) else {
+            return Ok(());
+        };
+        let is_written = disk.election().is_some_and(|state| {
+            let voted = state.voted.map(|key| key.id);
+            state.epoch.0 == asked.replica_epoch && voted == Some(BrokerId(asked.replica_id))
+        });
+        match given.vote_granted && !asked.pre_vote && !is_written {
+            true => Err(format!("{node} gives a vote that it has not written down")),
+            false => Ok(()),
         }
     }
 

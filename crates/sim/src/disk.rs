@@ -79,6 +79,10 @@ impl Disk {
         }
     }
 
+    pub(crate) fn election(&self) -> Option<ElectionState> {
+        self.election
+    }
+
     pub(crate) fn persist(&mut self, election: ElectionState) {
         self.election = Some(election);
     }

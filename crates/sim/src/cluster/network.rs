@@ -8,6 +8,7 @@ use klamm_raft::{Answer, Inbound, RequestId, Response, Send, SendError};
 use super::events::Event;
 use super::node::Asked;
 use super::{Cluster, LISTENER};
+use crate::checker::Checker;
 use crate::wire::{Frame, decode_request, decode_response, encode_request, encode_response};
 
 /// Who can reach whom.
@@ -90,6 +91,8 @@ impl Cluster {
             return Err(format!("{from} answers {:?} twice", answer.id));
         };
         let mut response = answer.response;
+        let request = decode_request(&asked.frame);
+        Checker::answered(from, &request, &response, &self.nodes[&from].disk)?;
         if let Some(read) = answer.read {
             let records = self.nodes[&from].disk.read(read);
             let records = records.ok_or_else(|| format!("{from} cannot read {read:?}"))?;
