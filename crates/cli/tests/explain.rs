@@ -188,7 +188,7 @@ async fn misuse_has_a_next_step() {
         $ klamm explain --list --errors
         error: the argument '--list' cannot be used with '--errors'
 
-        Usage: klamm explain <API|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>|--site <DIR>|--serve>
+        Usage: klamm explain <NAME|--all|--list|--errors|--error <ERROR>|--hex <HEX>|--base64 <BASE64>|--file <FILE>|--site <DIR>|--serve>
 
         For more information, try '--help'.
 

@@ -4,6 +4,8 @@ use klamm_protocol::{ApiKey, schemas};
 use klamm_schema::Schema;
 use thiserror::Error;
 
+use crate::RecordType;
+
 /// Which way a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -110,8 +112,10 @@ pub fn find_api(text: &str) -> Result<ApiKey, UnknownApi> {
 const SUGGESTIONS: usize = 5;
 
 fn similar(text: &str) -> Vec<&'static str> {
+    let records = RecordType::all().map(|kind| kind.name);
     let mut found: Vec<(usize, &'static str)> = ApiKey::all()
         .filter_map(ApiKey::name)
+        .chain(records)
         .filter_map(|name| {
             let lower = name.to_ascii_lowercase();
             let distance = if !text.is_empty() && lower.contains(text) {

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use klamm_protocol::ApiVersion;
 use klamm_schema::Schema;
 
-use crate::Direction;
 use crate::node::{Node, Part, Place, Role, Severity, Subject, Tree, Value};
-use crate::walk::{Context, Halt, Options, Walk, bytes, node};
+use crate::walk::{Context, Halt, Opening, Options, Walk, bytes, node};
+use crate::{Contents, Direction};
 
 /// Bytes of the length in front of a frame.
 const SIZE: usize = 4;
@@ -20,7 +20,19 @@ pub fn request(frame: Bytes, options: &Options) -> Tree {
 
 /// Explains a response to a request of this API and version: size, header and body.
 pub fn response(frame: Bytes, api: ApiVersion, options: &Options) -> Tree {
+    response_with(frame, api, None, options)
+}
+
+/// Explains a response as [`response`] does; where it is that to an Envelope, what is inside is the
+/// response to `inner`, which [`Subject::inner`] names of the request.
+pub fn response_with(
+    frame: Bytes,
+    api: ApiVersion,
+    inner: Option<ApiVersion>,
+    options: &Options,
+) -> Tree {
     sized(frame, "response", options, |walk, subject, out| {
+        walk.set_inner(inner);
         walk.response(api, subject, out)
     })
 }
@@ -60,6 +72,7 @@ pub fn message(bytes: Bytes, schema: &'static Schema, version: i16, options: &Op
     );
     whole(bytes, root, options, |walk, subject, out| {
         subject.message = Some(&schema.name);
+        subject.message_version = Some(version);
         let context = Context {
             schema,
             version,
@@ -69,24 +82,24 @@ pub fn message(bytes: Bytes, schema: &'static Schema, version: i16, options: &Op
     })
 }
 
-/// What the values of records are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Contents {
-    /// Whatever the topic's users agree on.
-    #[default]
-    Opaque,
-    /// Records of the metadata log.
-    Metadata,
-}
-
 /// Explains record batches: a records field, or the bytes of a log segment.
 pub fn records(bytes: Bytes, contents: Contents, options: &Options) -> Tree {
     let root = node("records", "records", Role::Group, Part::Body);
     whole(bytes, root, options, |walk, _, out| {
-        if contents == Contents::Metadata {
-            walk.set_metadata_log();
-        }
+        walk.set_contents(contents);
         walk.batches(out)
+    })
+}
+
+/// Explains the key or the value of a record.
+pub(crate) fn opened(bytes: Bytes, opening: Opening, options: &Options) -> Tree {
+    let root = node("message", "message", Role::Group, Part::Body);
+    whole(bytes, root, options, |walk, subject, out| {
+        let result = walk.opened(opening, out);
+        if let Some((message, version)) = walk.message_found() {
+            (subject.message, subject.message_version) = (Some(message), Some(version));
+        }
+        result
     })
 }
 
@@ -126,6 +139,7 @@ fn whole(
         read(walk, &mut subject, out)
     });
     walk.finish(result, &mut children);
+    subject.inner = walk.inner();
     root.len = len;
     root.children = children;
     Tree {

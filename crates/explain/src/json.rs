@@ -1,6 +1,9 @@
 //! Trees and tables as JSON; `docs/explain.md` describes it.
 
 mod capture;
+mod changes;
+mod log;
+mod records;
 mod tables;
 
 use std::ops::Range;
@@ -12,6 +15,11 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Number, Value as Json};
 
 pub use capture::{captured, finding, summary};
+pub use changes::changes;
+pub use log::{
+    index_end, index_entry, log_batch, log_end, log_entry, log_file, log_problem, text_file,
+};
+pub use records::{record_list, smallest_record_lines};
 pub(crate) use tables::listener;
 pub use tables::{error, errors, list};
 

@@ -11,11 +11,13 @@ pub mod about;
 pub mod capture;
 mod catalog;
 mod changes;
+mod contents;
 pub mod decode;
 mod fields;
 pub mod html;
 pub mod input;
 pub mod json;
+pub mod log;
 mod node;
 mod secrets;
 mod smallest;
@@ -24,6 +26,10 @@ mod time;
 mod walk;
 
 pub use catalog::{Direction, UnknownApi, apis, find_api, message_schema, schema};
+pub use changes::{Changes, FieldChange, Traits, changes};
+pub use contents::{Contents, RecordType};
 pub use node::{Node, Part, Place, Problem, Region, Role, Severity, Subject, Tree, Value};
-pub use smallest::{EMPTY_BATCH, NoSuchVersion, smallest_frame};
+pub use smallest::{
+    EMPTY_BATCH, NoSuchRecord, NoSuchVersion, SmallestRecord, smallest_frame, smallest_record,
+};
 pub use walk::{Limits, Options};

@@ -243,6 +243,8 @@ impl fmt::Display for Problem {
 pub struct Subject {
     /// The name of the message's schema, such as `ElectLeadersRequest`, as far as it is known.
     pub message: Option<&'static str>,
+    /// The version of a message that is no request or response.
+    pub message_version: Option<i16>,
     /// The API and the version, of requests and responses.
     pub api: Option<ApiVersion>,
     /// Which way it goes.
@@ -251,6 +253,8 @@ pub struct Subject {
     pub header_version: Option<i16>,
     /// The correlation id, if there is a header.
     pub correlation_id: Option<i32>,
+    /// The API and the version of the request inside of an Envelope.
+    pub inner: Option<ApiVersion>,
 }
 
 /// Bytes, explained.

@@ -1,3 +1,5 @@
+mod record;
+
 use bytes::Bytes;
 use klamm_protocol::ApiVersion;
 use klamm_schema::value::{StructValue, Value, encode, smallest, smallest_with_records};
@@ -5,6 +7,8 @@ use thiserror::Error;
 
 use crate::Direction;
 use crate::catalog::message_schema;
+
+pub use record::{SmallestRecord, smallest_record};
 
 /// A batch of magic 2 without records: what the smallest instance has in a records field.
 ///
@@ -23,6 +27,16 @@ pub const EMPTY_BATCH: [u8; 61] = [
 pub struct NoSuchVersion {
     /// What was asked for.
     pub api: ApiVersion,
+}
+
+/// A type of record does not have the version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{name} has no version {version}")]
+pub struct NoSuchRecord {
+    /// The name of the type.
+    pub name: &'static str,
+    /// The version.
+    pub version: i16,
 }
 
 /// The smallest instance of a request or response, with size and header: numbers 0, strings and bytes

@@ -5,26 +5,33 @@ mod changes;
 mod errors;
 mod layout;
 mod list;
+mod log;
 mod page;
+mod records;
 mod schema;
 mod table;
 mod tree;
 mod value;
 
 pub use capture::{finding_line, message_headings, message_line, summary};
-pub use changes::{NoChanges, changes};
+pub use changes::changes;
 pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
 pub(crate) use layout::runs;
 pub use list::list;
+pub use log::{
+    in_short, index_end, index_entry, log_entry, log_file, log_headings, log_problem, log_tail,
+    log_total,
+};
 pub(crate) use page::title;
 pub use page::{decoded, page};
+pub use records::{record_list, record_page};
 pub use schema::schema_text;
 pub use tree::tree;
 
 pub(crate) use errors::find_error;
 use value::printable;
-pub(crate) use value::{base64_url, count, hex, shown};
+pub(crate) use value::{base64_url, bytes_shown, count, hex, shown, shown_value};
 
 use crate::Part;
 

@@ -8,6 +8,7 @@ mod fields;
 mod frame;
 mod legacy;
 mod opened;
+mod options;
 mod prefix;
 mod record;
 mod tagged;
@@ -15,40 +16,15 @@ mod tagged;
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use klamm_protocol::ApiVersion;
 use klamm_schema::{Schema, Struct};
 
+use crate::Contents;
 use crate::node::{Node, Part, Place, Problem, Role, Severity, Value};
 
-/// What may be spent on one tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most nodes; each takes about 300 bytes. Bytes beyond are one node that was not read.
-    pub nodes: usize,
-    /// The most problems that are kept.
-    pub problems: usize,
-    /// The most bytes that all compressed batches together may decompress to.
-    pub decompressed_bytes: usize,
-}
+pub use options::{Limits, Options};
 
-impl Default for Limits {
-    /// 200,000 nodes, 1,000 problems, 64 MiB.
-    fn default() -> Self {
-        Self {
-            nodes: 200_000,
-            problems: 1_000,
-            decompressed_bytes: 64 << 20,
-        }
-    }
-}
-
-/// How bytes are explained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether passwords, tokens and keys are shown as they are.
-    pub show_secrets: bool,
-    /// What may be spent.
-    pub limits: Limits,
-}
+pub(crate) use opened::{Opening, coordinator_type, key_opening, value_opening};
 
 /// How deep messages may be inside of messages: an Envelope in a frame, a control record's value in
 /// a batch, and records in what was decompressed.
@@ -106,8 +82,14 @@ pub(crate) struct Walk {
     sensitive: bool,
     /// The text of the last field called `Name` or the like, which says whether a config is a secret.
     last_name: Option<klamm_protocol::SmallString>,
-    /// Whether records belong to the metadata log.
-    metadata_log: bool,
+    /// What records hold.
+    contents: Contents,
+    /// Whether the last group that was named is one of consumers.
+    of_consumers: bool,
+    /// The request inside of an Envelope, once it was read; what to read its response as.
+    inner: Option<ApiVersion>,
+    /// The name and the version of the outermost message that says its version itself.
+    message: Option<(&'static str, i16)>,
     /// Whether a batch is being read whose end is missing, so that more problems say nothing new.
     quiet: bool,
     problems: Vec<Problem>,
@@ -127,7 +109,10 @@ impl Walk {
             nesting: 0,
             sensitive: false,
             last_name: None,
-            metadata_log: false,
+            contents: Contents::Opaque,
+            of_consumers: false,
+            inner: None,
+            message: None,
             quiet: false,
             problems: Vec::new(),
         }
@@ -147,9 +132,24 @@ impl Walk {
         self.sensitive = true;
     }
 
-    /// Treats records as those of the metadata log.
-    pub(crate) fn set_metadata_log(&mut self) {
-        self.metadata_log = true;
+    /// Takes the keys and values of records for these.
+    pub(crate) fn set_contents(&mut self, contents: Contents) {
+        self.contents = contents;
+    }
+
+    /// Takes what is inside of an Envelope for the answer to this request.
+    pub(crate) fn set_inner(&mut self, inner: Option<ApiVersion>) {
+        self.inner = inner;
+    }
+
+    /// The outermost message that says its version itself.
+    pub(crate) fn message_found(&self) -> Option<(&'static str, i16)> {
+        self.message
+    }
+
+    /// The request inside of an Envelope.
+    pub(crate) fn inner(&self) -> Option<ApiVersion> {
+        self.inner
     }
 
     pub(crate) fn into_problems(self) -> Vec<Problem> {

@@ -56,8 +56,9 @@ Exit status:
 Formats of --output json: docs/explain.md"
 )]
 pub(crate) struct ExplainArgs {
-    /// An API: its name, such as ElectLeaders, or its key, such as 43.
-    #[arg(value_name = "API")]
+    /// An API: its name, such as ElectLeaders, or its key, such as 43; or a type of record, such as
+    /// TopicRecord.
+    #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 
     /// Every API in every version.
@@ -67,6 +68,10 @@ pub(crate) struct ExplainArgs {
     /// List the APIs.
     #[arg(long)]
     pub(crate) list: bool,
+
+    /// With --list: the types of records in Apache Kafka's own topics instead.
+    #[arg(long, requires = "list")]
+    pub(crate) records: bool,
 
     /// List the error codes.
     #[arg(long)]
@@ -139,6 +144,29 @@ pub(crate) struct ExplainArgs {
     /// Show what a log or a capture holds byte by byte, instead of a line each.
     #[arg(long, help_heading = "Bytes", requires = "bytes")]
     pub(crate) tree: bool,
+
+    /// Records from this offset on.
+    #[arg(long, value_name = "OFFSET", help_heading = "Logs", requires = "bytes")]
+    pub(crate) from_offset: Option<i64>,
+
+    /// Records up to this offset.
+    #[arg(long, value_name = "OFFSET", help_heading = "Logs", requires = "bytes")]
+    pub(crate) to_offset: Option<i64>,
+
+    /// Records of this type, such as TopicRecord, OffsetCommit, COMMIT, control or data; may be
+    /// repeated.
+    #[arg(
+        long = "type",
+        value_name = "TYPE",
+        help_heading = "Logs",
+        requires = "bytes",
+        value_delimiter = ','
+    )]
+    pub(crate) types: Vec<String>,
+
+    /// The topic that the log is of, where its directory's name does not say it.
+    #[arg(long, value_name = "TOPIC", help_heading = "Logs", requires = "bytes")]
+    pub(crate) topic: Option<String>,
 
     /// The API of a response, or of a body; of a capture, the API whose messages are shown.
     #[arg(long, value_name = "API", help_heading = "Bytes", requires = "bytes")]

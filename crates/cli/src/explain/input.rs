@@ -105,14 +105,19 @@ impl Source {
 
     /// What its bytes are.
     pub(super) fn form(&self) -> Form {
-        let name = self.path.as_deref().and_then(Path::file_name);
-        Form::tell(self.start.get_ref(), name.and_then(|name| name.to_str()))
+        Form::tell(self.start.get_ref(), self.file_name().as_deref())
     }
 
-    /// Whether it is in the directory of the metadata log.
-    pub(super) fn is_of_metadata(&self) -> bool {
-        let directory = self.path.as_deref().and_then(Path::parent);
-        directory.is_some_and(|path| path.ends_with("__cluster_metadata-0"))
+    /// The name of its file.
+    pub(super) fn file_name(&self) -> Option<String> {
+        let name = self.path.as_deref()?.file_name()?;
+        Some(name.to_string_lossy().into_owned())
+    }
+
+    /// The name of the directory that it is in.
+    pub(super) fn directory(&self) -> Option<String> {
+        let path = self.path.as_deref()?.canonicalize().ok()?;
+        Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
     }
 
     /// All of its bytes.

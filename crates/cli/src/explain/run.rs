@@ -1,5 +1,5 @@
 use klamm_explain::input::Form;
-use klamm_explain::{Direction, Options, apis, find_api, html, json, text};
+use klamm_explain::{Contents, Direction, Options, RecordType, apis, find_api, html, json, text};
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use crate::errors::Problem;
@@ -54,6 +54,10 @@ impl Explain<'_> {
             return self.html();
         }
         if let Some(name) = &args.name {
+            if let (Err(_), Some(kind)) = (find_api(name), RecordType::find(name)) {
+                self.record(kind)?;
+                return Ok(Exit::Done);
+            }
             let key = api(name)?;
             match args.diff.as_deref() {
                 Some(&[from, to]) => self.diff(key, (from, to))?,
@@ -65,9 +69,11 @@ impl Explain<'_> {
         } else if args.all {
             self.all()?;
         } else if args.list {
-            let text = match args.output {
-                Format::Text | Format::Html => text::list(self.look()),
-                Format::Json => json::list(),
+            let text = match (args.output, args.records) {
+                (Format::Text | Format::Html, false) => text::list(self.look()),
+                (Format::Text | Format::Html, true) => text::record_list(self.look()),
+                (Format::Json, false) => json::list(),
+                (Format::Json, true) => json::record_list(),
             };
             self.out.results(&text)?;
         } else if args.errors {
@@ -122,6 +128,29 @@ impl Explain<'_> {
         Ok(self.out.results(&text)?)
     }
 
+    /// The page of a type of record.
+    fn record(&self, kind: &'static RecordType) -> Result<(), End> {
+        let args = self.args;
+        if args.diff.is_some() || args.request || args.response {
+            return Err(
+                Problem::misuse(format!("{} is a type of record", kind.name))
+                    .because("records are in logs; they are neither requests nor responses")
+                    .next("give --version alone")
+                    .into(),
+            );
+        }
+        let valid = kind.value.valid_versions;
+        let version = args.version.unwrap_or(valid.max);
+        let text = match args.output {
+            Format::Text | Format::Html => text::record_page(kind, version, self.look()),
+            Format::Json => json::smallest_record_lines(kind, version),
+        };
+        let text = text.map_err(|error| {
+            Problem::misuse(error.to_string()).next(format!("its versions are {valid}"))
+        })?;
+        Ok(self.out.results(&text)?)
+    }
+
     fn all(&self) -> Result<(), End> {
         let mut is_first = true;
         for key in apis() {
@@ -137,13 +166,17 @@ impl Explain<'_> {
     }
 
     fn diff(&self, key: ApiKey, versions: (i16, i16)) -> Result<(), End> {
-        if self.args.output == Format::Json {
-            let problem = Problem::misuse("--diff has no JSON")
-                .next("compare the trees of the two versions, each with --output json");
-            return Err(problem.into());
-        }
-        let text = text::changes(key, versions, self.directions(), self.look())
-            .map_err(|error| no_version(key, error.0.api.version))?;
+        let text = match self.args.output {
+            Format::Text | Format::Html => {
+                text::changes(key, versions, self.directions(), self.look())
+            }
+            Format::Json => self
+                .directions()
+                .iter()
+                .map(|direction| json::changes(key, versions, *direction).map(|line| line + "\n"))
+                .collect(),
+        };
+        let text = text.map_err(|error| no_version(key, error.api.version))?;
         Ok(self.out.results(&text)?)
     }
 
@@ -174,7 +207,8 @@ impl Explain<'_> {
             Input::Source(source) => source,
         };
         let form = args.form.unwrap_or(source.form());
-        let is_of_metadata = form == Form::Log && source.is_of_metadata();
+        let is_of_metadata =
+            form == Form::Log && self.contents(&source, form) == Contents::Metadata;
         let api = match form {
             Form::Frames => self.announced()?,
             _ => None,

@@ -7,8 +7,8 @@ use klamm_protocol::{LeaderEpoch, Offset};
 use super::element::Html;
 use super::message::whole;
 use super::shell::{Section, Shell};
-use crate::decode::{Contents, records};
-use crate::{EMPTY_BATCH, Options};
+use crate::decode::records;
+use crate::{Contents, EMPTY_BATCH, Options};
 
 pub(super) const PATH: &str = "batches.html";
 

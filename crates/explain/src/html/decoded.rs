@@ -7,10 +7,10 @@ use super::shell::{Section, Shell};
 use super::table::table;
 use super::tree::Rows;
 use crate::capture::{self, Capture, Carries, Event};
-use crate::decode::{self, Contents, Frames};
+use crate::decode::{self, Frames};
 use crate::input::Form;
 use crate::text::{count, title};
-use crate::{Direction, Options, Severity, Tree};
+use crate::{Contents, Direction, Options, Severity, Tree};
 
 /// How many messages a page shows, how many rows of their trees, and how many of their bytes.
 const MOST_MESSAGES: usize = 200;

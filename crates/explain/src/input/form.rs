@@ -2,6 +2,8 @@
 
 use klamm_protocol::records::BatchHeader;
 
+use crate::log::IndexKind;
+
 /// What people have: frames of a connection, a capture, or a file of a log directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
@@ -55,6 +57,16 @@ impl Form {
             Self::TransactionIndex => "txnindex",
             Self::Producers => "producers",
             Self::Text => "text",
+        }
+    }
+
+    /// What an index finds, if it is one.
+    pub fn index_kind(self) -> Option<IndexKind> {
+        match self {
+            Self::OffsetIndex => Some(IndexKind::Offset),
+            Self::TimeIndex => Some(IndexKind::Time),
+            Self::TransactionIndex => Some(IndexKind::Transaction),
+            _ => None,
         }
     }
 

@@ -1,14 +1,8 @@
 use klamm_protocol::ApiKey;
-use thiserror::Error;
 
 use super::Look;
 use crate::changes::{Sign, between};
 use crate::{Direction, NoSuchVersion, message_schema};
-
-/// Why there is nothing to compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(transparent)]
-pub struct NoChanges(#[from] pub NoSuchVersion);
 
 /// What differs between two versions of an API.
 pub fn changes(
@@ -16,7 +10,7 @@ pub fn changes(
     (from, to): (i16, i16),
     directions: &[Direction],
     look: Look,
-) -> Result<String, NoChanges> {
+) -> Result<String, NoSuchVersion> {
     let title = format!("{key}: version {from} to {to}");
     let mut out = format!("{}\n", look.bold(&title));
     for direction in directions {

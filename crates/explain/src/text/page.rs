@@ -40,7 +40,7 @@ pub fn page(
     Ok(out)
 }
 
-fn paragraph(text: &str, look: Look, out: &mut String) {
+pub(super) fn paragraph(text: &str, look: Look, out: &mut String) {
     for line in wrap(text, look.width.unwrap_or(WIDEST).min(WIDEST)) {
         out.push_str(&format!("{line}\n"));
     }
@@ -95,10 +95,15 @@ fn facts(api: ApiVersion, look: Look) -> Result<String, NoSuchVersion> {
         paragraph(purpose, look, &mut out);
     }
     out.push('\n');
+    facts_table(&rows, look, &mut out);
+    Ok(out)
+}
+
+/// Words and what they are, a line each.
+pub(super) fn facts_table(rows: &[(&str, String)], look: Look, out: &mut String) {
     for (word, value) in rows {
         out.push_str(&format!("{}  {value}\n", look.dim(&format!("{word:<17}"))));
     }
-    Ok(out)
 }
 
 /// What bytes are: what they begin with, their layout and tree, and what is wrong with them.

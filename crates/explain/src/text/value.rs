@@ -7,7 +7,21 @@ const LONGEST: usize = 60;
 
 /// A value for people, with what it stands for.
 pub(crate) fn shown(node: &Node) -> String {
-    let value: Cow<'static, str> = match &node.value {
+    let value = plain(node);
+    match &node.note {
+        Some(note) if value.is_empty() => note.to_string(),
+        Some(note) => format!("{value} ({note})"),
+        None => value.into_owned(),
+    }
+}
+
+/// A value for people.
+pub(crate) fn shown_value(node: &Node) -> String {
+    plain(node).into_owned()
+}
+
+fn plain(node: &Node) -> Cow<'static, str> {
+    match &node.value {
         Value::None => "".into(),
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string().into(),
@@ -26,11 +40,6 @@ pub(crate) fn shown(node: &Node) -> String {
         }
         Value::Count(elements) => count(*elements, "element").into(),
         Value::Hidden(len) => format!("(hidden, {})", count(*len, "byte")).into(),
-    };
-    match &node.note {
-        Some(note) if value.is_empty() => note.to_string(),
-        Some(note) => format!("{value} ({note})"),
-        None => value.into_owned(),
     }
 }
 
@@ -73,7 +82,8 @@ fn push_printable(c: char, out: &mut String) {
     }
 }
 
-fn bytes_shown(bytes: &[u8]) -> String {
+/// Bytes for people: as text where they are one.
+pub(crate) fn bytes_shown(bytes: &[u8]) -> String {
     let is_text = |text: &str| !text.is_empty() && !text.chars().any(char::is_control);
     match std::str::from_utf8(bytes) {
         Ok(text) if is_text(text) => quoted(text),

@@ -1,5 +1,6 @@
 //! Structs, fields and tagged fields of a schema.
 
+use core::net::IpAddr;
 use std::borrow::Cow;
 
 use klamm_protocol::{ApiKey, ErrorCode, SmallString};
@@ -8,12 +9,12 @@ use klamm_schema::{Field, Struct, Type};
 use super::prefix::LengthForm;
 use super::{Context, Halt, Walk, node};
 use crate::node::{Node, Place, Role, Severity, Value};
-use crate::secrets;
+use crate::{Contents, secrets};
 
-/// The topic that KRaft keeps the metadata log in.
-const METADATA_TOPIC: &str = "__cluster_metadata";
-/// Its id (KIP-595).
+/// The id of the topic that KRaft keeps the metadata log in (KIP-595).
 const METADATA_TOPIC_ID: u128 = 1;
+/// The protocol type of groups whose members are consumers.
+const CONSUMERS: &str = "consumer";
 
 impl Walk {
     /// Reads all fields of a message.
@@ -231,6 +232,7 @@ impl Walk {
         node.value = if is_secret && !self.options.show_secrets && len > 0 {
             Value::Hidden(len)
         } else if *ty == Type::Bytes {
+            node.note = address(&field.name, &content);
             Value::Bytes(content)
         } else {
             match SmallString::try_from(content.clone()) {
@@ -263,7 +265,10 @@ impl Walk {
             self.last_name = Some(text.clone());
         }
         if field.entity_type.as_deref() == Some("topicName") {
-            self.metadata_log = &**text == METADATA_TOPIC;
+            self.contents = Contents::of_topic(text);
+        }
+        if field.name.eq_ignore_ascii_case("ProtocolType") {
+            self.of_consumers = &**text == CONSUMERS;
         }
     }
 
@@ -285,7 +290,11 @@ impl Walk {
                 let mut id = [0; 16];
                 id.copy_from_slice(&self.take(16)?);
                 if field.name == "TopicId" {
-                    self.metadata_log = u128::from_be_bytes(id) == METADATA_TOPIC_ID;
+                    self.contents = if u128::from_be_bytes(id) == METADATA_TOPIC_ID {
+                        Contents::Metadata
+                    } else {
+                        Contents::Opaque
+                    };
                 }
                 (Value::Uuid(id), "16 bytes")
             }
@@ -320,6 +329,19 @@ fn type_name(ty: &'static Type) -> Cow<'static, str> {
         Type::Struct(name) => name.as_str().into(),
         _ => ty.to_string().into(),
     }
+}
+
+/// The address that bytes stand for.
+fn address(name: &str, bytes: &[u8]) -> Option<Cow<'static, str>> {
+    if name != "ClientHostAddress" {
+        return None;
+    }
+    let address = if let Ok(bytes) = <[u8; 4]>::try_from(bytes) {
+        IpAddr::from(bytes)
+    } else {
+        IpAddr::from(<[u8; 16]>::try_from(bytes).ok()?)
+    };
+    Some(address.to_string().into())
 }
 
 /// What a number stands for.

@@ -30,10 +30,13 @@ impl Walk {
         if magic > 0 {
             self.legacy_number(("Timestamp", "int64", 8), None, out)?;
         }
-        self.blob("Message", "Key", LengthForm::Int32, None, out)?;
-        self.blob("Message", "Value", LengthForm::Int32, None, out)?;
         let compression = Attributes::from_bits(attributes as i16).compression();
         let is_compressed = !matches!(compression, Ok(Compression::None));
+        let opening = self.key_opening(false).filter(|_| !is_compressed);
+        let key = self.blob("Message", "Key", LengthForm::Int32, opening, out)?;
+        let opening = self.record_opening(false, key.as_deref());
+        let opening = opening.filter(|_| !is_compressed);
+        self.blob("Message", "Value", LengthForm::Int32, opening, out)?;
         let Some(whole) = whole.filter(|_| is_compressed && self.nesting < MAX_NESTING) else {
             return Ok(());
         };

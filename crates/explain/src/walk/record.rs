@@ -90,7 +90,8 @@ impl Walk {
             _ => format!("offset {}", offset_of(offset)),
         });
         let is_control = batch.attributes.is_control();
-        let key = self.blob("Record", "Key", LengthForm::Zigzag, None, out)?;
+        let opening = self.key_opening(is_control);
+        let key = self.blob("Record", "Key", LengthForm::Zigzag, opening, out)?;
         if is_control
             && let Ok(control) = ControlKey::parse(key.as_deref())
             && let Some(node) = out.last_mut()

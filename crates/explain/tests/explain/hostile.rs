@@ -72,7 +72,11 @@ fn random_bytes_never_panic() {
         let bytes = Bytes::from(bytes);
         let place = format!("round {round}, KLAMM_SEED={seed}");
         assert_tiles(&decode::request(bytes.clone(), &Options::default()), &place);
-        let records = decode::records(bytes, decode::Contents::Metadata, &Options::default());
+        let records = decode::records(
+            bytes,
+            klamm_explain::Contents::Metadata,
+            &Options::default(),
+        );
         assert_tiles(&records, &place);
     }
 }

@@ -5,6 +5,7 @@
 //! - `model`: random instances of every message: the tree covers the bytes and has their values
 //! - `hostile`: cut and changed frames, limits
 //! - `pages`: the pages for a browser; `markup` reads them
+//! - `logs`: segments batch by batch, coordinators' records, bytes of consumers
 //! - `records`: batches, compressed or not, control records, messages of the older formats
 //! - `secrets`: what is left out unless it is asked for
 //! - `texts`: what people and programs see
@@ -14,6 +15,7 @@
 mod about;
 mod captures;
 mod hostile;
+mod logs;
 mod markup;
 mod model;
 mod pages;

@@ -24,7 +24,11 @@ fn batch(compression: Compression, count: i64) -> Bytes {
 }
 
 fn explain(bytes: impl Into<Bytes>) -> Tree {
-    let tree = decode::records(bytes.into(), decode::Contents::Opaque, &Options::default());
+    let tree = decode::records(
+        bytes.into(),
+        klamm_explain::Contents::Opaque,
+        &Options::default(),
+    );
     assert_tiles(&tree, "records");
     tree
 }
@@ -124,7 +128,7 @@ fn decompression_has_a_limit() {
     options.limits.decompressed_bytes = 10;
     let tree = decode::records(
         batch(Compression::Gzip, 2),
-        decode::Contents::Opaque,
+        klamm_explain::Contents::Opaque,
         &options,
     );
     assert_tiles(&tree, "limit");
@@ -197,7 +201,11 @@ fn records_of_the_metadata_log_are_opened() {
         })
         .unwrap();
     let bytes = builder.finish().unwrap().into_bytes();
-    let tree = decode::records(bytes, decode::Contents::Metadata, &Options::default());
+    let tree = decode::records(
+        bytes,
+        klamm_explain::Contents::Metadata,
+        &Options::default(),
+    );
     assert_tiles(&tree, "metadata");
     assert!(tree.problems.is_empty(), "{:?}", tree.problems);
     assert_eq!(nodes(&tree, "Name")[0].value, Value::Text("t".into()));

@@ -1,0 +1,137 @@
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use klamm_explain::input::Form;
+use klamm_explain::log::Filter;
+
+use crate::errors::Problem;
+use crate::explain::input::unreadable;
+use crate::table::printable;
+
+/// The most files of a directory that are looked at.
+const MOST_FILES: usize = 100_000;
+
+/// What is in a directory.
+pub(super) struct Listing {
+    files: Vec<LogFile>,
+    /// Names of partitions' directories.
+    directories: Vec<String>,
+    /// Names of files that are not read.
+    unknown: Vec<String>,
+}
+
+/// A file that can be read.
+pub(super) struct LogFile {
+    pub(super) path: PathBuf,
+    pub(super) name: String,
+    pub(super) form: Form,
+    pub(super) size: Option<u64>,
+    /// The offset in its name.
+    offset: Option<i64>,
+}
+
+/// Lists a directory: texts first, then snapshots, then each segment and what belongs to it.
+pub(super) fn list(path: &Path) -> Result<Listing, Problem> {
+    let name = path.display().to_string();
+    let mut listing = Listing {
+        files: Vec::new(),
+        directories: Vec::new(),
+        unknown: Vec::new(),
+    };
+    let entries = fs::read_dir(path).and_then(|entries| {
+        let mut found = Vec::new();
+        for entry in entries.take(MOST_FILES) {
+            let entry = entry?;
+            found.push((entry.path(), entry.metadata()?));
+        }
+        io::Result::Ok(found)
+    });
+    for (path, metadata) in entries.map_err(|error| unreadable(&name, &error))? {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if metadata.is_dir() {
+            listing.directories.push(name);
+            continue;
+        }
+        match Form::tell(&[], Some(&name)) {
+            Form::Frames => listing.unknown.push(name),
+            form => listing.files.push(LogFile {
+                offset: offset_of(&name),
+                size: Some(metadata.len()),
+                path,
+                name,
+                form,
+            }),
+        }
+    }
+    listing.files.sort_by_key(|file| {
+        let rank = match file.form {
+            Form::Text => 0,
+            Form::Snapshot => 1,
+            _ => 2,
+        };
+        (
+            rank,
+            file.offset,
+            Form::ALL.iter().position(|form| *form == file.form),
+            file.name.clone(),
+        )
+    });
+    listing.directories.sort();
+    listing.unknown.sort();
+    if listing.files.is_empty() && listing.directories.is_empty() {
+        return Err(Problem::misuse(format!("{name} is no log directory"))
+            .because("no file in it has the name of a log segment, an index or a checkpoint")
+            .next("give the directory of a partition, such as __cluster_metadata-0"));
+    }
+    Ok(listing)
+}
+
+/// The offset that a file's name begins with.
+pub(super) fn offset_of(name: &str) -> Option<i64> {
+    let end = name
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(name.len());
+    name[..end].parse().ok()
+}
+
+impl Listing {
+    /// The files that may have records which the filter takes.
+    pub(super) fn files_for<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a LogFile> {
+        let starts: Vec<i64> = self
+            .files
+            .iter()
+            .filter(|file| file.form == Form::Log)
+            .filter_map(|file| file.offset)
+            .collect();
+        self.files.iter().filter(move |file| {
+            let (Form::Log, Some(first)) = (file.form, file.offset) else {
+                return true;
+            };
+            let next = starts.iter().find(|start| **start > first);
+            let is_before = next
+                .zip(filter.from)
+                .is_some_and(|(next, from)| *next <= from);
+            !is_before && filter.to.is_none_or(|to| first <= to)
+        })
+    }
+
+    /// What else is there.
+    pub(super) fn others(&self) -> String {
+        let mut text = String::new();
+        if !self.directories.is_empty() {
+            text.push_str("\ndirectories (give one of them):\n");
+            for name in &self.directories {
+                text.push_str(&format!("  {}\n", printable(name)));
+            }
+        }
+        if !self.unknown.is_empty() {
+            let names: Vec<_> = self.unknown.iter().map(|name| printable(name)).collect();
+            text.push_str(&format!("\nnot read: {}\n", names.join(", ")));
+        }
+        text
+    }
+}
