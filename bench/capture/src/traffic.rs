@@ -4,8 +4,9 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
+use klamm_protocol::frame::{encode_request, encode_response};
 use klamm_protocol::messages::{fetch, heartbeat, metadata, produce};
-use klamm_protocol::{Request, SmallString, Uuid, encode_request, encode_response};
+use klamm_protocol::{Request, SmallString, Uuid};
 
 /// Data of a full segment.
 const SEGMENT: usize = 1448;
@@ -19,7 +20,7 @@ const FETCHED: usize = 96 << 10;
 /// Writes a capture of about `bytes` bytes. The same length gives the same file.
 pub(crate) fn write(out: &mut impl Write, bytes: u64) -> io::Result<u64> {
     let mut wire = Wire::begin(out)?;
-    let mut talk = Talk::new();
+    let talk = Talk::new();
     let mut connections: Vec<Connection> = (0..CONNECTIONS).map(Connection::new).collect();
     for connection in &mut connections {
         connection.open(&mut wire)?;

@@ -31,16 +31,19 @@ impl Sample {
 
     /// Time and memory in the middle of several runs, each on its own.
     pub(crate) fn median(samples: Vec<Self>) -> Self {
-        let middle = |of: fn(&Self) -> f64| {
-            let mut values: Vec<f64> = samples.iter().map(of).collect();
-            values.sort_by(f64::total_cmp);
-            values[values.len() / 2]
-        };
+        let middle = |of: fn(&Self) -> f64| median(samples.iter().map(of));
         Self {
             milliseconds: middle(|sample| sample.milliseconds),
             mebibytes: middle(|sample| sample.mebibytes),
         }
     }
+}
+
+/// The value in the middle; there is at least one.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// Runs a command and measures it.

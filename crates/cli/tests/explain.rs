@@ -208,3 +208,77 @@ async fn a_page_of_its_own_is_html() {
     let list = klamm("explain --list --output html").await;
     assert_eq!(list.code, Some(2), "{list}");
 }
+
+/// A capture of a real client.
+const CAPTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../explain/tests/captures/java.pcap"
+);
+
+#[tokio::test]
+async fn captures_are_summed_up_and_listed() {
+    let summary = klamm(&format!("explain --file {CAPTURE}")).await;
+    assert_eq!((summary.code, summary.stderr.as_str()), (Some(0), ""));
+    assert!(
+        summary.stdout.contains("10 connections, 85 messages\n"),
+        "{summary}"
+    );
+    let errors = klamm(&format!("explain --file {CAPTURE} --errors-only")).await;
+    assert_eq!(errors.code, Some(0), "{errors}");
+    assert!(
+        errors.stdout.contains("ELECTION_NOT_NEEDED (84)"),
+        "{errors}"
+    );
+    let chosen = klamm(&format!(
+        "explain --file {CAPTURE} --api ElectLeaders --request --tree"
+    ))
+    .await;
+    assert!(chosen.stdout.contains("ElectLeadersRequest v2"), "{chosen}");
+    assert!(
+        chosen
+            .stdout
+            .ends_with("1 of 85 messages, 10 connections\n"),
+        "{chosen}"
+    );
+    let numbered = klamm(&format!(
+        "explain --file {CAPTURE} --numbers 3..4 --output json"
+    ))
+    .await;
+    let kinds: Vec<_> = numbered
+        .stdout
+        .lines()
+        .map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            line["kind"].as_str().unwrap_or_default().to_owned()
+        })
+        .collect();
+    assert_eq!(kinds[..2], ["request", "response"]);
+    assert_eq!(kinds.last().map(String::as_str), Some("capture"));
+}
+
+#[tokio::test]
+async fn broken_captures_and_misuse_have_a_next_step() {
+    let bytes = std::fs::read(CAPTURE).expect("it is in the repository");
+    let path = std::env::temp_dir().join(format!("klamm-cut-{}.pcap", std::process::id()));
+    std::fs::write(&path, &bytes[..20_000]).expect("the temporary directory is writable");
+    let cut = klamm(&format!("explain --file {}", path.display())).await;
+    std::fs::remove_file(&path).expect("it was written");
+    assert_eq!(cut.code, Some(1), "{cut}");
+    assert!(cut.stdout.contains("6 connections, 36 messages\n"), "{cut}");
+    for (words, text) in [
+        (
+            "--hex 00 --port 3",
+            "error: --port is for captures\n  cause: --hex is taken for frames\n",
+        ),
+        (
+            &*format!("--file {CAPTURE} --version 3 --api Fetch"),
+            "error: --version is not for captures\n",
+        ),
+        ("--hex 0001020304 --as pcap", "error: --hex is no capture\n"),
+        ("--hex 00 --numbers 3..1", "it ends before it begins"),
+    ] {
+        let finished = klamm(&format!("explain {words}")).await;
+        assert_eq!(finished.code, Some(2), "{finished}");
+        assert!(finished.stderr.contains(text), "{words}: {finished}");
+    }
+}
