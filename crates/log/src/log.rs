@@ -17,11 +17,13 @@ use crate::storage::File;
 
 mod append;
 mod open;
+mod slice;
 mod times;
 mod truncate;
 
 pub use append::Appended;
 pub use open::{Cut, Recover, Recovery};
+pub use slice::Slice;
 pub use times::{Retention, Timestamped};
 
 /// Where a log keeps its leader epochs.
@@ -322,58 +324,6 @@ impl<I: Iterator<Item = Segment>> Segments for I {
     fn rposition_of(self, offset: Offset) -> usize {
         let before = self.take_while(|segment| segment.base <= offset).count();
         before.saturating_sub(1)
-    }
-}
-
-/// A range of a segment's file.
-#[derive(Clone, Debug)]
-pub struct Slice {
-    file: Option<Arc<dyn File>>,
-    path: std::path::PathBuf,
-    position: u64,
-    len: usize,
-}
-
-impl Slice {
-    fn empty(dir: &std::path::Path) -> Self {
-        Self {
-            file: None,
-            path: dir.to_owned(),
-            position: 0,
-            len: 0,
-        }
-    }
-
-    /// How many bytes there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The file and the position in it, for sending its bytes without copying them. It can be read
-    /// even when the log has deleted it since.
-    pub fn file(&self) -> Option<(&Arc<dyn File>, u64)> {
-        Some((self.file.as_ref()?, self.position))
-    }
-
-    /// Reads the bytes.
-    pub fn bytes(&self) -> Result<Bytes, LogError> {
-        let mut bytes = Vec::new();
-        if let Some(file) = &self.file {
-            let read = file.read_full(&mut bytes, self.len, self.position);
-            let error = LogError::io("read", self.path.clone());
-            match read {
-                Ok(read) if read == self.len => {}
-                // It was truncated since: what was there is not a part of the log any more.
-                Ok(_) => return Err(error(std::io::ErrorKind::UnexpectedEof.into())),
-                Err(e) => return Err(error(e)),
-            }
-        }
-        Ok(bytes.into())
     }
 }
 

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use klamm_java_peer::{Peer, PeerError, Value, json};
 use tempfile::TempDir;
 
-use crate::node::Node;
+use crate::node::{DATA, Node};
 use crate::ports::free_ports;
 use crate::spec::{Address, Role, Spec};
 use crate::wait_until;
@@ -142,6 +142,11 @@ impl Cluster {
         self.dir.path()
     }
 
+    /// The directory in which a node has the directories of its partitions.
+    pub fn data_dir(&self, id: u32) -> PathBuf {
+        self.dir.path().join(format!("node-{id}")).join(DATA)
+    }
+
     /// Kills a node at once, as a crash does.
     pub fn kill(&self, id: u32) {
         self.node(id, Node::kill);
@@ -234,6 +239,15 @@ impl Cluster {
         self.peer()
             .tool(tool, &all)
             .unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.tails()))
+    }
+
+    /// Runs one of Apache Kafka's tools that needs no server: exit status and output.
+    ///
+    /// # Panics
+    /// If it cannot be run.
+    pub fn offline_tool(&self, tool: &str, args: &[&str]) -> (i64, String) {
+        let answer = self.peer().tool(tool, args);
+        answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
     }
 
     /// The last lines of every node's log.

@@ -10,6 +10,9 @@ use klamm_java_peer::Java;
 use crate::spec::{Address, Spec};
 use crate::wait_until;
 
+/// The directory of the partitions, beside the configuration.
+pub(crate) const DATA: &str = "data";
+
 /// Shutdown hooks of a broker wait for its controlled shutdown, which Kafka gives up on after a while.
 const STOP_DEADLINE: Duration = Duration::from_secs(120);
 
@@ -28,7 +31,7 @@ impl Node {
         let dir = dir.join(format!("node-{}", address.id));
         std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
         let config = dir.join("server.properties");
-        let properties = spec.server_properties(&address, all, &dir.join("data"));
+        let properties = spec.server_properties(&address, all, &dir.join(DATA));
         std::fs::write(&config, properties).expect("the temporary directory is writable");
         let log = dir.join("server.log");
         Self {

@@ -39,6 +39,7 @@ public final class Peer {
         new Tables(catalog).register(ops);
         new Tools().register(ops);
         new Clusters().register(ops);
+        new Traffic().register(ops);
         new Changes().register(ops);
         new Session().register(ops);
     }
