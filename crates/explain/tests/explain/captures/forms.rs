@@ -17,6 +17,15 @@ fn assert_same(shown: &Read, what: &str) {
     assert_eq!(plain(&shown.messages), plain(&expected.messages), "{what}");
 }
 
+/// Packets of a link layer carry what IP's do.
+fn assert_link(name: &str, link_type: u32, packet: impl Fn(&Segment) -> Vec<u8>) {
+    let mut file = pcap_header(link_type);
+    for (index, segment) in segments().iter().enumerate() {
+        add_packet(&mut file, index as u32, &packet(segment));
+    }
+    assert_same(&read(&file), name);
+}
+
 #[test]
 fn link_layers() {
     let vlan = |segment: &Segment| {
@@ -27,38 +36,29 @@ fn link_layers() {
     let cooked = [&[0; 14][..], &[8, 0]].concat();
     let cooked_6 = [&[0; 14][..], &[0x86, 0xdd]].concat();
     let cooked_2 = [&[8, 0][..], &[0; 18]].concat();
-    let forms: [(&str, u32, &dyn Fn(&Segment) -> Vec<u8>); 11] = [
-        ("Ethernet", 1, &Segment::ethernet),
-        ("VLANs", 1, &vlan),
-        ("loopback", 0, &|segment| {
-            after(&[2, 0, 0, 0], segment.ipv4())
-        }),
-        ("loopback of IPv6", 0, &|segment| {
-            after(&[30, 0, 0, 0], segment.ipv6())
-        }),
-        ("OpenBSD's loopback", 108, &|segment| {
-            after(&[0, 0, 0, 2], segment.ipv4())
-        }),
-        ("raw IP", 101, &Segment::ipv4),
-        ("raw IPv6", 101, &Segment::ipv6),
-        ("raw IPv4", 228, &Segment::ipv4),
-        ("Linux cooked", 113, &|segment| {
-            after(&cooked, segment.ipv4())
-        }),
-        ("Linux cooked, IPv6", 113, &|segment| {
-            after(&cooked_6, segment.ipv6())
-        }),
-        ("Linux cooked, version 2", 276, &|segment| {
-            after(&cooked_2, segment.ipv4())
-        }),
-    ];
-    for (name, link_type, packet) in forms {
-        let mut file = pcap_header(link_type);
-        for (index, segment) in segments().iter().enumerate() {
-            add_packet(&mut file, index as u32, &packet(segment));
-        }
-        assert_same(&read(&file), name);
-    }
+    assert_link("Ethernet", 1, Segment::ethernet);
+    assert_link("VLANs", 1, vlan);
+    assert_link("loopback", 0, |segment| {
+        after(&[2, 0, 0, 0], segment.ipv4())
+    });
+    assert_link("loopback of IPv6", 0, |segment| {
+        after(&[30, 0, 0, 0], segment.ipv6())
+    });
+    assert_link("OpenBSD's loopback", 108, |segment| {
+        after(&[0, 0, 0, 2], segment.ipv4())
+    });
+    assert_link("raw IP", 101, Segment::ipv4);
+    assert_link("raw IPv6", 101, Segment::ipv6);
+    assert_link("raw IPv4", 228, Segment::ipv4);
+    assert_link("Linux cooked", 113, |segment| {
+        after(&cooked, segment.ipv4())
+    });
+    assert_link("Linux cooked, IPv6", 113, |segment| {
+        after(&cooked_6, segment.ipv6())
+    });
+    assert_link("Linux cooked, version 2", 276, |segment| {
+        after(&cooked_2, segment.ipv4())
+    });
     let mut file = pcap_header(147);
     add_packet(&mut file, 0, b"anything");
     let packets = read(&file).summary.packets;
