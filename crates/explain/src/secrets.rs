@@ -98,10 +98,12 @@ fn is_secret_config(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [
         "password",
+        "passphrase",
         "secret",
         "jaas.config",
         "keystore.key",
         "keystore.certificate.chain",
+        "truststore.certificates",
         "credential",
     ]
     .iter()
@@ -133,13 +135,28 @@ mod tests {
 
     #[test]
     fn passwords_are_told_from_other_configs() {
+        // Every one of type `password` in Apache Kafka 4.4.0.
         for name in [
-            "ssl.keystore.password",
+            "delegation.token.secret.key",
             "listener.name.x.plain.sasl.jaas.config",
+            "sasl.jaas.config",
+            "sasl.oauthbearer.assertion.private.key.passphrase",
+            "sasl.oauthbearer.client.credentials.client.secret",
+            "ssl.key.password",
+            "ssl.keystore.certificate.chain",
             "ssl.keystore.key",
+            "ssl.keystore.password",
+            "ssl.truststore.certificates",
+            "ssl.truststore.password",
         ] {
             assert!(is_secret_config(name), "{name}");
         }
-        assert!(!is_secret_config("cleanup.policy"));
+        for name in [
+            "cleanup.policy",
+            "sasl.oauthbearer.token.endpoint.url",
+            "ssl.truststore.location",
+        ] {
+            assert!(!is_secret_config(name), "{name}");
+        }
     }
 }
