@@ -75,11 +75,17 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 fn push_printable(c: char, out: &mut String) {
-    if c.is_control() {
+    if c.is_control() || turns(c) {
         out.extend(c.escape_default());
     } else {
         out.push(c);
     }
+}
+
+/// Whether a character breaks the line, or has what follows it run the other way, so that a line seems
+/// to say what it does not.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Bytes for people: as text where they are one.
@@ -123,4 +129,22 @@ pub(crate) fn base64_url(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_leaves_its_place() {
+        for (text, shown) in [
+            ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("a\u{2066}b\u{2028}", "a\\u{2066}b\\u{2028}"),
+            ("Grüße \"ß\"", "Grüße \"ß\""),
+        ] {
+            assert_eq!(printable(text), shown);
+            assert_eq!(quoted(text), format!("\"{}\"", shown.replace('"', "\\\"")));
+        }
+    }
 }
