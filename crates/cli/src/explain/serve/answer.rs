@@ -137,6 +137,10 @@ impl Server {
                 html(status, SITE.decode_page(&result))
             }
         };
+        // What says that it is too much is not waited for.
+        if body.size_hint().lower() > MOST_INPUT_BYTES as u64 {
+            return close(reply(StatusCode::PAYLOAD_TOO_LARGE, too_much()));
+        }
         // One that waits holds no bytes.
         let permit = tokio::time::timeout(INPUT_TIME, self.decoding.acquire()).await;
         let Ok(Ok(_permit)) = permit else {
@@ -190,11 +194,8 @@ where
         return Err((StatusCode::REQUEST_TIMEOUT, result));
     };
     read.map(|body| body.to_bytes()).map_err(|error| {
-        let limit = format!("It takes {} MiB", MOST_INPUT_BYTES >> 20);
         if error.is::<http_body_util::LengthLimitError>() {
-            let next = "Decode it with klamm explain --file, which takes more.";
-            let result = problem("That is more than this page takes", &limit, next);
-            (StatusCode::PAYLOAD_TOO_LARGE, result)
+            (StatusCode::PAYLOAD_TOO_LARGE, too_much())
         } else {
             let result = problem(
                 "The bytes did not all come",
@@ -204,6 +205,14 @@ where
             (StatusCode::BAD_REQUEST, result)
         }
     })
+}
+
+fn too_much() -> String {
+    problem(
+        "That is more than this page takes",
+        &format!("It takes {} MiB", MOST_INPUT_BYTES >> 20),
+        "Decode it with klamm explain --file, which takes more.",
+    )
 }
 
 /// What a page shows of what was sent.
