@@ -4,6 +4,7 @@
 
 mod args;
 mod captures;
+mod fit;
 mod frames;
 mod input;
 mod logs;

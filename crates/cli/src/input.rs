@@ -30,9 +30,14 @@ pub(crate) fn limited(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
         .take(most.saturating_add(1))
         .read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
-        return Err(io::Error::other(format!("it is longer than {most} bytes")));
+        return Err(too_long(most));
     }
     Ok(bytes)
+}
+
+/// There are more than `most` bytes.
+pub(crate) fn too_long(most: u64) -> io::Error {
+    io::Error::other(format!("it is longer than {most} bytes"))
 }
 
 #[cfg(test)]

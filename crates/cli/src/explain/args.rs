@@ -98,11 +98,11 @@ pub(crate) struct ExplainArgs {
     pub(crate) version: Option<i16>,
 
     /// Only the request; the bytes are a request, which is what they are taken for.
-    #[arg(long, conflicts_with = "response")]
+    #[arg(long, conflicts_with_all = ["response", "list", "errors", "error"])]
     pub(crate) request: bool,
 
     /// Only the response; the bytes are a response, to what --api and --version say.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["list", "errors", "error"])]
     pub(crate) response: bool,
 
     /// What changed between two versions.

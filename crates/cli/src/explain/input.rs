@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use klamm_explain::input::{self, Form, START_BYTES};
 
 use crate::errors::Problem;
-use crate::input::limited;
+use crate::input::{limited, too_long};
 
 use super::args::ExplainArgs;
 
@@ -123,6 +123,10 @@ impl Source {
     /// All of its bytes.
     pub(super) fn read_all(self) -> Result<Vec<u8>, Problem> {
         let name = self.name.clone();
+        // What says its length is not read first, and refused then.
+        if self.length.is_some_and(|length| length > MOST_BYTES) {
+            return Err(unreadable(&name, &too_long(MOST_BYTES)));
+        }
         limited(self, MOST_BYTES).map_err(|error| unreadable(&name, &error))
     }
 }
@@ -152,4 +156,30 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Problem {
     Problem::failure(format!("{name} cannot be read"))
         .because(error.to_string())
         .next("see whether it can be read to its end, or cut out the bytes in question")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that nobody is to read.
+    struct Unread;
+
+    impl Read for Unread {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            panic!("it was read")
+        }
+    }
+
+    #[test]
+    fn what_says_that_it_is_too_long_is_not_read() {
+        let source = Source {
+            name: "long.bin".to_owned(),
+            path: None,
+            start: Cursor::default(),
+            rest: Box::new(Unread),
+            length: Some(MOST_BYTES + 1),
+        };
+        assert!(source.read_all().is_err());
+    }
 }

@@ -21,6 +21,7 @@ use super::run::{End, Explain};
 impl Explain<'_> {
     /// Explains a log directory, file by file.
     pub(super) fn directory(&self, path: &Path) -> Result<Exit, End> {
+        self.fits_directory(path)?;
         let filter = self.log_filter()?;
         let listing = directory::list(path)?;
         let mut exit = Exit::Done;
@@ -99,6 +100,14 @@ impl Explain<'_> {
             return Err(Problem::misuse(format!("{flag} does not go with a log"))
                 .because("a log has records, not requests and responses")
                 .next("leave it out, or say with --as frames that the bytes are frames"));
+        }
+        if let Some((from, to)) = args.from_offset.zip(args.to_offset)
+            && from > to
+        {
+            return Err(Problem::misuse(format!(
+                "--to-offset {to} is before --from-offset {from}"
+            ))
+            .next("give the smaller one to --from-offset"));
         }
         let mut filter = Filter {
             from: args.from_offset,

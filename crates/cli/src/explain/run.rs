@@ -192,7 +192,12 @@ impl Explain<'_> {
                 .next("for all there is, klamm explain --site DIR")
                 .into());
         };
-        let key = api(name)?;
+        let key = api(name).map_err(|problem| match RecordType::find(name) {
+            None => problem,
+            Some(kind) => Problem::misuse("--output html is for an API, or for bytes")
+                .because(format!("{} is a type of record", kind.name))
+                .next("have text or JSON; for all there is, klamm explain --site DIR"),
+        })?;
         let version = version(key, args.version)?;
         let page = html::api_page(ApiVersion { key, version });
         let page = page.map_err(|_| no_version(key, version))?;
@@ -207,6 +212,7 @@ impl Explain<'_> {
             Input::Source(source) => source,
         };
         let form = args.form.unwrap_or(source.form());
+        self.fits(source.name(), form)?;
         let is_of_metadata =
             form == Form::Log && self.contents(&source, form) == Contents::Metadata;
         let api = match form {
@@ -256,13 +262,7 @@ impl Explain<'_> {
             Input::Source(source) => source,
         };
         let form = self.args.form.unwrap_or(source.form());
-        let is_capture = matches!(form, Form::Pcap | Form::Pcapng);
-        if let Some(flag) = self.args.capture.first_given().filter(|_| !is_capture) {
-            return Err(Problem::misuse(format!("{flag} is for captures"))
-                .because(format!("{} is taken for {}", source.name(), form.name()))
-                .next("leave it out, or say with --as that it is pcap or pcapng")
-                .into());
-        }
+        self.fits(source.name(), form)?;
         match form {
             Form::Frames => self.frames(source),
             Form::Pcap | Form::Pcapng => self.capture(source),

@@ -10,7 +10,14 @@ pub(crate) struct CaptureArgs {
     pub(crate) messages: bool,
 
     /// Show only what each connection has, which is what text shows without other flags.
-    #[arg(long, requires = "bytes", conflicts_with_all = ["messages", "tree"])]
+    #[arg(
+        long,
+        requires = "bytes",
+        conflicts_with_all = [
+            "messages", "tree", "api", "request", "response", "connection", "client_id",
+            "correlation_id", "errors_only", "numbers", "seconds",
+        ]
+    )]
     pub(crate) summary: bool,
 
     /// Only connections with this port, which is taken for the server's; the port that --serve

@@ -35,7 +35,7 @@ impl Explain<'_> {
         let mut cutter = Cutter::default();
         let mut chunk = vec![0; CHUNK_BYTES];
         let mut size = 0;
-        'read: loop {
+        loop {
             let read = source.read(&mut chunk);
             let read = read.map_err(|error| unreadable(source.name(), &error))?;
             if read == 0 {
@@ -44,8 +44,10 @@ impl Explain<'_> {
             size += read as u64;
             cutter.feed(&chunk[..read]);
             while let Some(piece) = cutter.next_batch() {
+                let at = piece.at;
                 if !shown.batch(piece)? {
-                    break 'read;
+                    // What was read of the batches after it is not their end.
+                    return shown.end(None, at);
                 }
             }
         }
