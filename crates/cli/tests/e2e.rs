@@ -2,6 +2,8 @@
 
 mod elect;
 mod explain;
+mod explain_documented;
+mod explain_flags;
 mod interrupts;
 mod leaders;
 mod misuse;
