@@ -4,6 +4,7 @@ mod build;
 mod conversations;
 mod damage;
 mod forms;
+mod real;
 mod recorded;
 
 use klamm_explain::capture::{Capture, Event, FileError, Finding, Message, Options, Summary};

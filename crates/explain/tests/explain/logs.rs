@@ -1,3 +1,5 @@
+mod recorded;
+
 use expect_test::expect;
 use klamm_explain::log::{Batch, Cutter, Entry, Tail};
 use klamm_explain::text::{Look, log_entry, log_tail};
@@ -81,12 +83,12 @@ fn a_record_is_a_line() {
     let lines: String = found
         .iter()
         .take(3)
-        .map(|(batch, entry)| log_entry(batch, entry, Look::default()))
+        .map(|(batch, entry)| format!("|{}", log_entry(batch, entry, Look::default())))
         .collect();
     expect![[r#"
-                 0     -1  2026-11-30T20:15:00.000Z  LegacyOffsetCommit v0         group="" topic="" partition=0 offset=0 metadata="" commitTimestamp=0
-                 1     -1  2026-11-30T20:15:00.000Z  OffsetCommit v4               group="" topic="" partition=0 offset=0 leaderEpoch=0 metadata="" commitTimestamp=0
-                 2     -1  2026-11-30T20:15:00.000Z  GroupMetadata v4              group="" protocolType="" generation=0 protocol="" leader="" currentStateTimestamp=0 members=[{memberId="" groupInstanceId="" clientId="" clientHost="" rebalanceTimeout=0 sessionTimeout=0 subscription=empty assignment=empty}]
+        |         0     -1  2026-11-30T20:15:00.000Z  LegacyOffsetCommit v0         group="" topic="" partition=0 offset=0 metadata="" commitTimestamp=0
+        |         1     -1  2026-11-30T20:15:00.000Z  OffsetCommit v4               group="" topic="" partition=0 offset=0 leaderEpoch=0 metadata="" commitTimestamp=0
+        |         2     -1  2026-11-30T20:15:00.000Z  GroupMetadata v4              group="" protocolType="" generation=0 protocol="" leader="" currentStateTimestamp=0 members=[{memberId="" groupInstanceId="" clientId="" clientHost="" rebalanceTimeout=0 sessionTimeout=0 subscription=empty assignment=empty}]
     "#]].assert_eq(&lines);
     let (batch, entry) = &found[1];
     expect![[r#"

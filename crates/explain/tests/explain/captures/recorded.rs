@@ -7,7 +7,7 @@ use klamm_explain::{Severity, text};
 
 use super::{Read, read};
 
-fn recorded(name: &str) -> Read {
+pub(super) fn recorded(name: &str) -> Read {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     read(&std::fs::read(folder.join(name)).unwrap())
 }
