@@ -101,3 +101,22 @@ pub(crate) fn log_of(batches: u64) -> String {
     let offsets = 0..batches;
     offsets.map(|base| format!("{base:016x}{batch}")).collect()
 }
+
+/// A batch of a group coordinator, as hexadecimal digits.
+const OF_A_GROUP: &str = concat!(
+    "00000000000000000000005b0000000002039d1ea0000000000000000001a22a06a407000001",
+    "a22a06a407ffffffffffffffffffff000000000000000152000000160002000762696c6c696e",
+    "67300003000000000000ffffffff000001a22a06a3900000000000",
+);
+
+#[tokio::test]
+async fn records_are_opened_by_the_topic_in_every_form() {
+    for form in ["--output text", "--output json", "--output html", "--tree"] {
+        let words = format!("explain --as log --hex {OF_A_GROUP} {form}");
+        let opaque = klamm(&words).await;
+        let opened = klamm(&format!("{words} --topic __consumer_offsets")).await;
+        assert_eq!((opaque.code, opened.code), (Some(0), Some(0)), "{opened}");
+        assert!(!opaque.stdout.contains("GroupMetadata"), "{opaque}");
+        assert!(opened.stdout.contains("GroupMetadata"), "{opened}");
+    }
+}

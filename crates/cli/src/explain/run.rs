@@ -1,5 +1,5 @@
 use klamm_explain::input::Form;
-use klamm_explain::{Contents, Direction, Options, RecordType, apis, find_api, html, json, text};
+use klamm_explain::{Direction, Options, RecordType, apis, find_api, html, json, text};
 use klamm_protocol::{ApiKey, ApiVersion};
 
 use crate::errors::Problem;
@@ -213,8 +213,6 @@ impl Explain<'_> {
         };
         let form = args.form.unwrap_or(source.form());
         self.fits(source.name(), form)?;
-        let is_of_metadata =
-            form == Form::Log && self.contents(&source, form) == Contents::Metadata;
         let api = match form {
             Form::Frames => self.announced()?,
             _ => None,
@@ -225,7 +223,8 @@ impl Explain<'_> {
             Direction::Request
         };
         let ask = html::Ask {
-            form: Some(if is_of_metadata { Form::Snapshot } else { form }),
+            form: Some(form),
+            contents: Some(self.contents(&source, form)),
             name: None,
             api,
             body: args.body_only.then_some(body),

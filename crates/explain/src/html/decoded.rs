@@ -24,6 +24,8 @@ const MOST_LINES: usize = 200;
 pub struct Ask {
     /// Their form; else it is told from how they begin, and from `name`.
     pub form: Option<Form>,
+    /// What the records of a log hold; else those of a snapshot are the metadata log's.
+    pub contents: Option<Contents>,
     /// The name of their file.
     pub name: Option<String>,
     /// The API and version of a response, or of a body.
@@ -93,17 +95,16 @@ impl Shown {
         let form = ask
             .form
             .unwrap_or_else(|| Form::tell(&bytes, ask.name.as_deref()));
+        let contents = ask.contents.unwrap_or(match form {
+            Form::Snapshot => Contents::Metadata,
+            _ => Contents::Opaque,
+        });
         match form {
             Form::Frames => self.frames(bytes, ask),
             Form::Pcap | Form::Pcapng => self.capture(&bytes),
-            Form::Log => self.add(
-                &decode::records(bytes, Contents::Opaque, &self.options),
-                None,
-            ),
-            Form::Snapshot => self.add(
-                &decode::records(bytes, Contents::Metadata, &self.options),
-                None,
-            ),
+            Form::Log | Form::Snapshot => {
+                self.add(&decode::records(bytes, contents, &self.options), None)
+            }
             _ => {
                 let what = format!("a page shows no {} files", form.name());
                 self.problem("stopped", &what);

@@ -96,6 +96,7 @@ impl Asked {
             bytes,
             ask: Ask {
                 form: None,
+                contents: None,
                 name: pairs.value("name").map(str::to_owned),
                 api,
                 body,
