@@ -4,6 +4,7 @@ mod elect;
 mod explain;
 mod explain_documented;
 mod explain_flags;
+mod explain_logs;
 mod interrupts;
 mod leaders;
 mod misuse;
