@@ -5,6 +5,7 @@
 
 mod copies;
 mod dumps;
+mod explain;
 mod files;
 mod reads;
 mod takeover;
@@ -16,6 +17,8 @@ use klamm_cluster::{Cluster, Spec};
 use klamm_java_peer::json;
 use klamm_suite::Test;
 use tempfile::TempDir;
+
+use explain::{compare, whole};
 
 /// What the tests share.
 struct Context {
@@ -31,6 +34,11 @@ impl Context {
     fn start() -> Self {
         let cluster = Spec::combined(1)
             .authorizer()
+            // Assignments move with every heartbeat, which by default is one in five seconds.
+            .property("group.consumer.min.heartbeat.interval.ms", "300")
+            .property("group.consumer.heartbeat.interval.ms", "300")
+            .property("group.share.min.heartbeat.interval.ms", "300")
+            .property("group.share.heartbeat.interval.ms", "300")
             .property("metadata.log.max.record.bytes.between.snapshots", "6000")
             .property("share.coordinator.state.topic.replication.factor", "1")
             .property("share.coordinator.state.topic.min.isr", "1")
@@ -43,6 +51,9 @@ impl Context {
         cluster.wait_for_brokers(&[1]);
         cluster.stop(1);
         let stopped = copy_of(&cluster.data_dir(1));
+        if let Some(directory) = std::env::var_os("KLAMM_RECORD") {
+            files::copy(stopped.path(), Path::new(&directory));
+        }
         Self {
             cluster,
             killed,
@@ -82,6 +93,15 @@ fn main() -> ExitCode {
             Test("copies::are_the_same_files", copies::are_the_same),
             Test("dumps::segments_and_indexes", dumps::segments),
             Test("dumps::snapshots", dumps::snapshots),
+            Test("explain::every_record_is_known", whole::records),
+            Test("explain::every_byte_is_known", whole::bytes),
+            Test("explain::every_kind_of_record_is_there", whole::kinds),
+            Test("explain::metadata", compare::metadata),
+            Test("explain::metadata_snapshots", compare::snapshots),
+            Test("explain::groups", compare::groups),
+            Test("explain::transactions", compare::transactions),
+            Test("explain::share_states", compare::share_states),
+            Test("explain::topics_of_clients", compare::topics),
             Test("takeover::apache_starts_on_copies", takeover::of_copies),
             Test("takeover::of_a_killed_node", takeover::of_a_killed_node),
         ],

@@ -95,7 +95,8 @@ final class Traffic {
         }
 
         private void transactions() throws Exception {
-            try (Producer<String, String> producer = producer(Map.of("transactional.id", "till-1"))) {
+            try (Producer<String, String> producer =
+                    producer(Map.of("transactional.id", "till-1"))) {
                 producer.initTransactions();
                 for (boolean commits : List.of(true, false, true)) {
                     producer.beginTransaction();
@@ -111,7 +112,7 @@ final class Traffic {
             }
         }
 
-        /** Two members, so that assignments move, and offsets committed alone and in a transaction. */
+        /** Two members, so that assignments move; offsets committed alone and in a transaction. */
         private void group(String protocol, String group) throws Exception {
             try (Consumer<String, String> first = consumer(protocol, group);
                     Consumer<String, String> second = consumer(protocol, group)) {
@@ -169,16 +170,19 @@ final class Traffic {
                     "User:alice", "*", AclOperation.READ, AclPermissionType.ALLOW));
             get(admin.createAcls(List.of(acl)).all());
             get(admin.deleteAcls(List.of(acl.toFilter())).all());
-            get(admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(
-                "alice", new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096), "hunter2"))).all());
+            ScramCredentialInfo info =
+                new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096);
+            get(admin.alterUserScramCredentials(List.of(
+                new UserScramCredentialUpsertion("alice", info, "hunter2"))).all());
             get(admin.alterUserScramCredentials(List.of(
                 new UserScramCredentialDeletion("alice", ScramMechanism.SCRAM_SHA_256))).all());
         }
 
         private void quotas(Admin admin) throws Exception {
             ClientQuotaEntity user = new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, "alice"));
-            ClientQuotaAlteration.Op op = new ClientQuotaAlteration.Op("producer_byte_rate", 1024.0);
-            get(admin.alterClientQuotas(List.of(new ClientQuotaAlteration(user, List.of(op)))).all());
+            ClientQuotaAlteration.Op op = new ClientQuotaAlteration.Op("request_percentage", 12.5);
+            ClientQuotaAlteration alteration = new ClientQuotaAlteration(user, List.of(op));
+            get(admin.alterClientQuotas(List.of(alteration)).all());
         }
 
         private static void set(
@@ -200,6 +204,10 @@ final class Traffic {
             Map<String, Object> config = client();
             config.put("group.id", group);
             config.put("group.protocol", protocol);
+            if (protocol.equals("classic")) {
+                // With the other protocol the broker says it.
+                config.put("heartbeat.interval.ms", "300");
+            }
             config.put("auto.offset.reset", "earliest");
             config.put("enable.auto.commit", "false");
             Consumer<String, String> consumer = new KafkaConsumer<>(
