@@ -114,15 +114,24 @@ impl Output {
         }
     }
 
-    /// Asks on standard error; only `y` and `yes` mean yes.
-    pub(crate) fn confirm(&self, question: &str) -> bool {
+    /// Asks on standard error; only `y` and `yes` mean yes. Signals are heard while it waits for the
+    /// answer, which a thread of its own reads.
+    pub(crate) async fn confirm(&self, question: &str) -> bool {
         let mut stderr = io::stderr().lock();
         let asked = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
         drop(stderr);
-        let mut answer = String::new();
-        asked.is_ok()
-            && io::stdin().read_line(&mut answer).is_ok()
-            && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+        if asked.is_err() {
+            return false;
+        }
+        let answer = tokio::task::spawn_blocking(|| {
+            let mut answer = String::new();
+            io::stdin().read_line(&mut answer).map(|_| answer)
+        });
+        answer.await.is_ok_and(|answer| {
+            answer.is_ok_and(|answer| {
+                matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+            })
+        })
     }
 
     /// Whether there is a person to ask: one who sees the question and can type an answer.

@@ -3,6 +3,8 @@
 //! They are made from the schemas and by hand, without randomness, so that the same schemas make
 //! the same files.
 
+mod explained;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -24,6 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("message", messages(&schemas)?),
         ("frames", frames(&schemas)?),
         ("records", records()?),
+        ("explain", explained::seeds(frames(&schemas)?, records()?)?),
         (
             "capture",
             captures(Path::new("../crates/explain/tests/captures"))?,

@@ -31,10 +31,13 @@ pub(crate) fn run(args: &ElectArgs, out: &Output) -> Result<Exit, Problem> {
     if let Scope::File(path) = &request.scope {
         request.scope = Scope::Listed(read_list(path.as_deref())?);
     }
-    if request.election == ElectionType::Unclean && !request.dry_run {
-        confirm_unclean(args.yes, out)?;
-    }
-    crate::block_on(elect(&request, &target, args.output, out))
+    crate::block_on(async {
+        let mut interrupt = Interrupt::new();
+        if request.election == ElectionType::Unclean && !request.dry_run {
+            confirm_unclean(args.yes, &mut interrupt, out).await?;
+        }
+        elect(&request, &target, args.output, interrupt, out).await
+    })
 }
 
 fn read_list(path: Option<&Path>) -> Result<Vec<TopicPartition>, Problem> {
@@ -52,13 +55,26 @@ fn read_list(path: Option<&Path>) -> Result<Vec<TopicPartition>, Problem> {
 
 /// Says what an unclean election risks, and asks where there is a person to ask. A script goes on:
 /// Apache's tool does not ask either.
-fn confirm_unclean(yes: bool, out: &Output) -> Result<(), Problem> {
+async fn confirm_unclean(
+    yes: bool,
+    interrupt: &mut Interrupt,
+    out: &Output,
+) -> Result<(), Problem> {
     out.warn(
         "an unclean election may lose records for good: the new leader need not have all that was \
          acknowledged, and the other replicas cut theirs to match it. Only partitions without a \
          leader are touched.",
     );
-    if yes || !out.can_ask() || out.confirm("Elect leaders all the same?") {
+    if yes || !out.can_ask() {
+        return Ok(());
+    }
+    let answer = out.confirm("Elect leaders all the same?");
+    let answer = interrupt.race(answer).await.map_err(|by| {
+        // The error belongs on a line of its own, not behind the question.
+        out.talk("");
+        Problem::interrupted(by, "nothing was elected")
+    })?;
+    if answer {
         Ok(())
     } else {
         Err(Problem::failure("nothing was elected")
@@ -70,9 +86,9 @@ async fn elect(
     request: &Request,
     target: &Target,
     format: Format,
+    mut interrupt: Interrupt,
     out: &Output,
 ) -> Result<Exit, Problem> {
-    let mut interrupt = Interrupt::new();
     let interrupted = |by| Problem::interrupted(by, "nothing was elected");
     let admin = interrupt
         .race(target.connect())
