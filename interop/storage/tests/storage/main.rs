@@ -39,12 +39,14 @@ impl Context {
             .property("group.consumer.heartbeat.interval.ms", "300")
             .property("group.share.min.heartbeat.interval.ms", "300")
             .property("group.share.heartbeat.interval.ms", "300")
-            .property("metadata.log.max.record.bytes.between.snapshots", "6000")
+            .property("metadata.log.max.record.bytes.between.snapshots", "2000")
             .property("share.coordinator.state.topic.replication.factor", "1")
             .property("share.coordinator.state.topic.min.isr", "1")
             .property("share.coordinator.state.topic.num.partitions", "2")
             .start();
         cluster.admin("traffic", json!({}));
+        let metadata = cluster.data_dir(1).join("__cluster_metadata-0");
+        cluster.wait("a snapshot of the metadata", || has_snapshot(&metadata));
         cluster.kill(1);
         let killed = copy_of(&cluster.data_dir(1));
         cluster.restart(1);
@@ -60,6 +62,16 @@ impl Context {
             stopped,
         }
     }
+}
+
+/// Whether a node has made a snapshot: the one that it was formatted with ends at offset 0.
+fn has_snapshot(dir: &Path) -> bool {
+    let names = std::fs::read_dir(dir).unwrap();
+    names.into_iter().any(|entry| {
+        let name = entry.unwrap().file_name();
+        let name = name.to_string_lossy();
+        name.ends_with(".checkpoint") && !name.starts_with(&"0".repeat(20))
+    })
 }
 
 fn copy_of(dir: &Path) -> TempDir {
