@@ -25,10 +25,7 @@ const TOPICS: u8 = Contents::TOPICS.len() as u8;
 const MOST_BYTES: usize = 8 << 10;
 
 /// Requests, the smallest response of each API, batches, and files of a real broker.
-pub(crate) fn seeds(
-    requests: Vec<Seed>,
-    batches: Vec<Seed>,
-) -> Result<Vec<Seed>, Box<dyn Error>> {
+pub(crate) fn seeds(requests: Vec<Seed>, batches: Vec<Seed>) -> Result<Vec<Seed>, Box<dyn Error>> {
     let mut seeds = Vec::new();
     for seed in requests {
         seeds.push(led(&[REQUESTS, 0], &seed.bytes, seed.name));
