@@ -41,18 +41,12 @@ impl Raft {
         let Some(partition) = partition else {
             return self.answer(inbound.id, top_level(ErrorCode::INVALID_REQUEST));
         };
-        let (leader, epoch) = (
-            BrokerId(partition.leader_id),
-            LeaderEpoch(partition.leader_epoch),
-        );
-        if let Err(error) = self.check_voter(leader, epoch) {
-            return self.answer_begin_epoch(inbound, error);
-        }
+        let leader = BrokerId(partition.leader_id);
+        let epoch = LeaderEpoch(partition.leader_epoch);
         let endpoints = request.leader_endpoints.iter();
         let endpoints = endpoints.map(|at| (&*at.name, &*at.host, at.port));
-        let endpoints = self.endpoints_or_known(leader, endpoints);
-        if !self.learn(epoch, Some(leader), endpoints, now) {
-            return self.answer_begin_epoch(inbound, ErrorCode::INVALID_REQUEST);
+        if let Err(error) = self.learn_from_leader(leader, epoch, endpoints, now) {
+            return self.answer_begin_epoch(inbound, error);
         }
         let is_meant = self.is_meant(request.voter_id, partition.voter_directory_id);
         let error = match is_meant {
@@ -114,18 +108,12 @@ impl Raft {
         let Some(partition) = partition else {
             return self.answer(inbound.id, top_level(ErrorCode::INVALID_REQUEST));
         };
-        let (leader, epoch) = (
-            BrokerId(partition.leader_id),
-            LeaderEpoch(partition.leader_epoch),
-        );
-        if let Err(error) = self.check_voter(leader, epoch) {
-            return self.answer_end_epoch(inbound, error);
-        }
+        let leader = BrokerId(partition.leader_id);
+        let epoch = LeaderEpoch(partition.leader_epoch);
         let endpoints = request.leader_endpoints.iter();
         let endpoints = endpoints.map(|at| (&*at.name, &*at.host, at.port));
-        let endpoints = self.endpoints_or_known(leader, endpoints);
-        if !self.learn(epoch, Some(leader), endpoints, now) {
-            return self.answer_end_epoch(inbound, ErrorCode::INVALID_REQUEST);
+        if let Err(error) = self.learn_from_leader(leader, epoch, endpoints, now) {
+            return self.answer_end_epoch(inbound, error);
         }
         // Version 0 has ids alone.
         let candidates: Vec<ReplicaKey> = if partition.preferred_candidates.is_empty() {
@@ -198,6 +186,23 @@ impl Raft {
             role.untold.retain(|untold| *untold != node);
         }
         true
+    }
+
+    /// Takes up what a leader says of itself: its epoch, and the endpoints that its request lists.
+    fn learn_from_leader<'a>(
+        &mut self,
+        leader: BrokerId,
+        epoch: LeaderEpoch,
+        listed: impl Iterator<Item = (&'a str, &'a str, u16)>,
+        now: Now,
+    ) -> Result<(), ErrorCode> {
+        self.check_voter(leader, epoch)?;
+        let endpoints = self.endpoints_or_known(leader, listed);
+        if self.learn(epoch, Some(leader), endpoints, now) {
+            Ok(())
+        } else {
+            Err(ErrorCode::INVALID_REQUEST)
+        }
     }
 
     /// The endpoints that a request lists, or those that the set of voters has.
