@@ -1,0 +1,1 @@
+//! `server.properties`: which keys a controller knows, and what they say.
