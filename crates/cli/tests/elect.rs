@@ -56,6 +56,31 @@ async fn all_partitions() {
     );
 }
 
+/// Every request is waited for by a person: no more of them than the command needs.
+#[tokio::test]
+async fn what_is_asked_for_one_partition() {
+    use klamm_protocol::ApiKey;
+
+    let cluster = cluster().await;
+    let line = format!(
+        "elect {} --election-type preferred --topic payments --partition 0",
+        cluster.flag()
+    );
+    let (versions, metadata) = (ApiKey::API_VERSIONS, ApiKey::METADATA);
+    let asked = |from: usize| -> Vec<ApiKey> {
+        let requests = cluster.server.requests().into_iter();
+        requests.skip(from).map(|request| request.key).collect()
+    };
+    klamm(&line).await;
+    assert_eq!(
+        asked(0),
+        [versions, metadata, ApiKey::ELECT_LEADERS, metadata]
+    );
+    // The preferred leader leads: there is no change to look for.
+    klamm(&line).await;
+    assert_eq!(asked(4), [versions, metadata, ApiKey::ELECT_LEADERS]);
+}
+
 #[tokio::test]
 async fn one_partition_that_works_ends_with_0() {
     let cluster = cluster().await;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use klamm_net::{Connector, ServerAddress};
 use klamm_protocol::BrokerId;
+use klamm_protocol::messages::metadata::MetadataRequest;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::metadata::Cluster;
+use crate::metadata::{Cluster, NAMES_CONTROLLER};
 use crate::pool::{Peer, Pool};
 use crate::retry::Deadline;
 use crate::{Bootstrap, ClientConfig, ClientError};
@@ -25,6 +26,8 @@ const HEAD_START: Duration = Duration::from_secs(1);
 pub(crate) enum Route {
     /// Any, the least busy one first.
     Any,
+    /// The same, for a request whose answer tells of the cluster's nodes: they need not be known.
+    Telling,
     /// The active controller. Brokers pass a request on to it (KRaft), so that any broker will do,
     /// until one answers that it is not the controller: then the node that metadata names.
     Controller,
@@ -52,7 +55,8 @@ struct Known {
 }
 
 impl Client {
-    /// Connects to the first server of the bootstrap list, in random order, that works.
+    /// Connects to the first server of the bootstrap list, in random order, that works. Where it
+    /// lists brokers, the other nodes are learned with the first call.
     pub(crate) async fn connect(
         config: ClientConfig,
         connector: Arc<dyn Connector>,
@@ -68,8 +72,15 @@ impl Client {
         let mut failures = HashMap::new();
         for _ in 0..BOOTSTRAP_PASSES {
             fastrand::shuffle(&mut servers);
-            match client.learn_from_any(&servers, deadline).await {
-                Ok(_) => return Ok(client),
+            let connected = match client.config().bootstrap {
+                Bootstrap::Brokers(_) => client.first(&servers, deadline, Self::greet).await,
+                Bootstrap::Controllers(_) => client
+                    .first(&servers, deadline, Self::learn_from)
+                    .await
+                    .map(drop),
+            };
+            match connected {
+                Ok(()) => return Ok(client),
                 Err(failed) => failures.extend(failed),
             }
             if deadline.is_over() || !failures.values().any(ClientError::is_retriable) {
@@ -121,8 +132,12 @@ impl Client {
         failed: &mut Vec<ServerAddress>,
         deadline: &Deadline,
     ) -> Result<Arc<Peer>, ClientError> {
+        if matches!(route, Route::Any | Route::Controller) && self.known().cluster.is_none() {
+            // Where to go on when the connected server fails.
+            self.cluster(deadline).await?;
+        }
         let server = match route {
-            Route::Any => self.any_server(failed),
+            Route::Any | Route::Telling => self.any_server(failed),
             Route::Controller if self.brokers_pass_on() => self.any_server(failed),
             Route::Controller => {
                 let cluster = self.cluster(deadline).await?;
@@ -183,20 +198,26 @@ impl Client {
                 return Ok(cluster.clone());
             }
         }
-        let learned = self.learn_from_any(&self.candidates(), *deadline).await;
+        let candidates = self.candidates();
+        let learned = self.first(&candidates, *deadline, Self::learn_from).await;
         learned.map_err(|failures| ClientError::NoServer {
             failures: failures.into_iter().map(|(_, error)| error).collect(),
         })
     }
 
-    /// Asks servers for the cluster's nodes, each when those before it have failed or had their
-    /// head start. The first answer counts. At least one server is asked, so that there is
-    /// something to say when the time is over.
-    async fn learn_from_any(
+    /// Asks servers for something, each when those before it have failed or had their head start.
+    /// The first answer counts. At least one server is asked, so that there is something to say
+    /// when the time is over.
+    async fn first<T, F>(
         &self,
         servers: &[ServerAddress],
         deadline: Deadline,
-    ) -> Result<Arc<Cluster>, Vec<(ServerAddress, ClientError)>> {
+        ask: impl Fn(Self, ServerAddress, Deadline) -> F,
+    ) -> Result<T, Vec<(ServerAddress, ClientError)>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, ClientError>> + Send + 'static,
+    {
         let mut servers = servers.iter();
         let mut asked = JoinSet::new();
         let mut failures = Vec::new();
@@ -205,11 +226,9 @@ impl Client {
             if (is_first || !deadline.is_over())
                 && let Some(server) = servers.next()
             {
-                let (client, server) = (self.clone(), server.clone());
-                asked.spawn(async move {
-                    let learned = client.learn_from(&server, &deadline).await;
-                    (server, learned)
-                });
+                let server = server.clone();
+                let answer = ask(self.clone(), server.clone(), deadline);
+                asked.spawn(async move { (server, answer.await) });
             }
             let is_last = servers.len() == 0 || deadline.is_over();
             let ended = if is_last {
@@ -219,7 +238,7 @@ impl Client {
             };
             match ended {
                 Ok(None) => return Err(failures),
-                Ok(Some(Ok((_, Ok(cluster))))) => return Ok(cluster),
+                Ok(Some(Ok((_, Ok(answer))))) => return Ok(answer),
                 Ok(Some(Ok((server, Err(error))))) => failures.push((server, error)),
                 // The head start is over; or a task panicked, which has said so itself.
                 Err(_) | Ok(Some(Err(_))) => {}
@@ -227,19 +246,34 @@ impl Client {
         }
     }
 
+    /// Connects to a server that tells of brokers.
+    async fn greet(self, server: ServerAddress, deadline: Deadline) -> Result<(), ClientError> {
+        let peer = self.0.pool.peer(&server, &deadline).await?;
+        peer.versions
+            .choose::<MetadataRequest>(NAMES_CONTROLLER, None)
+            .inspect_err(|_| self.0.pool.retire(&peer))?;
+        Ok(())
+    }
+
     async fn learn_from(
-        &self,
-        server: &ServerAddress,
-        deadline: &Deadline,
+        self,
+        server: ServerAddress,
+        deadline: Deadline,
     ) -> Result<Arc<Cluster>, ClientError> {
-        let peer = self.0.pool.peer(server, deadline).await?;
+        let peer = self.0.pool.peer(&server, &deadline).await?;
         let at = deadline.within(self.config().request_timeout);
         let asked = Cluster::ask(&peer, &self.config().bootstrap, at).await;
-        let cluster = Arc::new(asked.inspect_err(|_| self.0.pool.retire(&peer))?);
+        let cluster = asked.inspect_err(|_| self.0.pool.retire(&peer))?;
+        Ok(self.learned(cluster))
+    }
+
+    /// Takes note of what a server told of the cluster's nodes.
+    pub(crate) fn learned(&self, cluster: Cluster) -> Arc<Cluster> {
+        let cluster = Arc::new(cluster);
         let mut known = self.known();
         known.cluster = Some(cluster.clone());
         known.stale = false;
-        Ok(cluster)
+        cluster
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
-use klamm_protocol::messages::metadata::MetadataRequest;
+use klamm_protocol::messages::metadata::{MetadataRequest, MetadataResponse};
 use klamm_protocol::{BrokerId, VersionRange};
 use tokio::time::Instant;
 
@@ -12,6 +12,10 @@ use crate::{Bootstrap, ClientError};
 
 /// DescribeCluster's endpoint type of controllers (KIP-919).
 pub(crate) const CONTROLLER_ENDPOINTS: i8 = 2;
+
+/// The versions of Metadata that name the controller. Version 0 also takes an empty list for all
+/// topics.
+pub(crate) const NAMES_CONTROLLER: VersionRange = VersionRange::new(1, i16::MAX);
 
 /// The nodes that calls go to, as one of them told.
 #[derive(Debug)]
@@ -39,22 +43,27 @@ impl Cluster {
     }
 
     async fn ask_broker(peer: &Peer, at: Instant) -> Result<Self, ClientError> {
-        // Version 0 takes an empty list for all topics, and names no controller.
-        let needed = VersionRange::new(1, i16::MAX);
-        let version = peer.versions.choose::<MetadataRequest>(needed, None)?;
+        let version = peer
+            .versions
+            .choose::<MetadataRequest>(NAMES_CONTROLLER, None)?;
         let request = no_topics(version);
         let pause = move |response: &_| MetadataRequest::pause(version, response);
         let response = peer.connection.call(version, &request, at, pause).await?;
         let server = peer.connection.server();
         ClientError::check::<MetadataRequest>(server, response.error_code, None)?;
-        let nodes = response.brokers.into_iter();
-        Ok(Self {
+        Ok(Self::told(server, &response))
+    }
+
+    /// What a server's metadata says, in a version of [`NAMES_CONTROLLER`].
+    pub(crate) fn told(server: &ServerAddress, response: &MetadataResponse) -> Self {
+        let nodes = response.brokers.iter();
+        Self {
             server: server.clone(),
             controller: BrokerId(response.controller_id).known(),
             nodes: nodes
                 .filter_map(|node| address(node.node_id, &node.host, node.port))
                 .collect(),
-        })
+        }
     }
 
     async fn ask_controller(peer: &Peer, at: Instant) -> Result<Self, ClientError> {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use klamm_client::{
     Admin, ClientError, ElectLeadersError, ElectLeadersOptions, ElectionScope, ErrorCode,
-    MAX_ELECTIONS_PER_REQUEST, PartitionError, TopicPartition,
+    MAX_ELECTIONS_PER_REQUEST, PartitionDescription, PartitionError, TopicPartition,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -241,6 +241,9 @@ impl<'a> Election<'a> {
             };
             return timeout(LAST_LOOK, look).await.ok().flatten();
         }
+        if self.changed_nothing(before) {
+            return Some(before.clone());
+        }
         let until = Instant::now() + SETTLE;
         let mut wait = FIRST_PAUSE;
         loop {
@@ -266,6 +269,18 @@ impl<'a> Election<'a> {
             // A look that takes long is a large one: it is not taken more than half of the time.
             wait = (wait * 2).min(LONGEST_PAUSE).max(took);
         }
+    }
+
+    /// Whether every partition is led as it was: none needed an election, and the preferred leaders
+    /// were seen to lead just before.
+    fn changed_nothing(&self, before: &Cluster) -> bool {
+        self.results.iter().all(|(tp, outcome)| {
+            *outcome == Outcome::NotNeeded
+                && before
+                    .partitions
+                    .get(tp)
+                    .is_some_and(PartitionDescription::is_led_by_preferred)
+        })
     }
 
     /// Whether metadata shows every election that was carried out.

@@ -10,6 +10,7 @@ use super::{Admin, ClusterDescription};
 use crate::call::{Call, Effect, Verdict};
 use crate::client::{Client, Route};
 use crate::error::ItemError;
+use crate::metadata::{Cluster, NAMES_CONTROLLER};
 use crate::retry::Deadline;
 use crate::types::broker_ids;
 use crate::{ClientError, TopicPartition};
@@ -156,7 +157,7 @@ pub(super) async fn metadata(
     topics: &TopicSelection,
     deadline: Deadline,
 ) -> Result<ClusterMetadata, ClientError> {
-    let call = Call::new(Route::Any, Effect::Read, deadline);
+    let call = Call::new(Route::Telling, Effect::Read, deadline);
     let answer = call
         .make(
             client,
@@ -166,6 +167,9 @@ pub(super) async fn metadata(
         .await?;
     let mut response = answer.response;
     ClientError::check::<MetadataRequest>(&answer.server, response.error_code, None)?;
+    if NAMES_CONTROLLER.contains(answer.version) {
+        client.learned(Cluster::told(&answer.server, &response));
+    }
     let known = std::mem::take(&mut response.topics).into_iter();
     let mut described: BTreeMap<_, _> = known.filter_map(described).collect();
     if let TopicSelection::Named(names) = topics {

@@ -1,5 +1,8 @@
 use expect_test::expect;
-use klamm_client::{ApiKey, ApiVersionsOptions, ElectionType, ErrorCode, VersionRange};
+use klamm_client::{
+    Admin, ApiKey, ApiVersionsOptions, DescribeTopicsOptions, ElectionType, ErrorCode,
+    TopicSelection, VersionRange,
+};
 use klamm_net::testing::{FakeServer, Reply};
 use klamm_protocol::Request;
 use klamm_protocol::messages::api_versions::{ApiVersion, ApiVersionsRequest, ApiVersionsResponse};
@@ -9,10 +12,18 @@ use crate::support::*;
 
 const LATEST: i16 = ApiVersionsRequest::STABLE.max;
 
+async fn look(admin: &Admin) {
+    admin
+        .metadata(&TopicSelection::All, DescribeTopicsOptions::default())
+        .await
+        .unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_latest_common_version_is_used() {
     let cluster = Cluster::offering(1, &modern_but(ApiKey::METADATA, VersionRange::new(0, 9)));
     let admin = cluster.admin().await;
+    look(&admin).await;
     let server = cluster.broker(1);
     assert_eq!(server.versions_of(ApiKey::API_VERSIONS), [LATEST]);
     assert_eq!(server.versions_of(ApiKey::METADATA), [9]);
@@ -30,6 +41,7 @@ async fn a_later_server_is_asked_in_versions_known_here() {
     offers.push((ApiKey(999), VersionRange::new(0, 5)));
     let cluster = Cluster::offering(1, &offers);
     let admin = cluster.admin().await;
+    look(&admin).await;
     let stable = ApiKey::METADATA.stable_versions().max;
     assert_eq!(cluster.broker(1).versions_of(ApiKey::METADATA), [stable]);
     let offered = admin
