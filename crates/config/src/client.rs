@@ -1,8 +1,10 @@
 use std::time::Duration;
 
-use crate::error::{ConfigError, Problem};
+use crate::error::ConfigError;
 use crate::properties::Properties;
-use crate::table::{Key, KeyTable, Kind, Values};
+use crate::reading::Reading;
+use crate::table::{Key, KeyTable, Kind};
+use crate::values::Values;
 
 const MAX_MILLIS: u32 = i32::MAX as u32;
 
@@ -110,6 +112,7 @@ static CLIENT_KEYS: KeyTable = KeyTable {
         "security.providers",
         "socket.connection.setup.timeout.max.ms",
     ],
+    silent: &[],
 };
 
 /// The keys of a client's properties file that klamm reads.
@@ -163,20 +166,15 @@ pub struct ClientSettings {
 impl ClientSettings {
     /// Parses a client's properties file. The warnings are in the [`Values`].
     pub fn read(properties: &Properties) -> Result<(Self, Values), ConfigError> {
-        let mut values = CLIENT_KEYS.read(&without_security_keys(properties))?;
-        check(properties, &values)?;
-        for entry in properties
-            .iter()
-            .filter(|entry| is_security_key(&entry.key))
-        {
-            if properties.get(&entry.key) == Some(entry) {
-                values.warn(
-                    &entry.key,
-                    entry.line,
-                    "is ignored: connections are PLAINTEXT",
-                );
+        let known = without_security_keys(properties);
+        let mut reading = CLIENT_KEYS.begin(&known);
+        check(&mut reading);
+        for entry in properties.effective() {
+            if is_security_key(&entry.key) {
+                reading.warn(entry, "is ignored: connections are PLAINTEXT");
             }
         }
+        let values = reading.finish()?;
         let duration = |name| {
             values
                 .duration(name)
@@ -221,60 +219,40 @@ fn without_security_keys(properties: &Properties) -> Properties {
 }
 
 /// The rules that one value alone cannot break.
-fn check(properties: &Properties, values: &Values) -> Result<(), ConfigError> {
-    let mut problems = Vec::new();
-    let mut problem = |key: &str, what: &str| {
-        if let Some(entry) = properties.get(key) {
-            problems.push(Problem {
-                file: properties.file().to_owned(),
-                line: entry.line,
-                key: key.to_owned(),
-                value: Some(entry.value.clone()),
-                what: what.to_owned(),
-            });
-        }
+fn check(reading: &mut Reading<'_>) {
+    let values = reading.values();
+    let is_less = |key, than| {
+        let both = values.is_given(key) && values.is_given(than);
+        both && values.duration(key) < values.duration(than)
     };
+    // A default is not what the file says: the tool that reads it may have another, and lowers its
+    // own.
+    let less: Vec<_> = [
+        ("default.api.timeout.ms", "request.timeout.ms"),
+        ("retry.backoff.max.ms", "retry.backoff.ms"),
+        ("reconnect.backoff.max.ms", "reconnect.backoff.ms"),
+    ]
+    .into_iter()
+    .filter(|(key, than)| is_less(key, than))
+    .collect();
+    let has_both = ["bootstrap.servers", "bootstrap.controllers"]
+        .iter()
+        .all(|key| !values.list(key).is_empty());
     if values.word("security.protocol") != Some("PLAINTEXT") {
-        problem(
+        reading.wrong(
             "security.protocol",
             "this release of klamm speaks PLAINTEXT only, SSL and SASL come in a later one; \
              until then use a PLAINTEXT listener of the cluster",
         );
     }
-    // A default is not what the file says: the tool that reads it may have another, and lowers its
-    // own.
-    if values.is_given("default.api.timeout.ms")
-        && values.is_given("request.timeout.ms")
-        && values.duration("default.api.timeout.ms") < values.duration("request.timeout.ms")
-    {
-        problem(
-            "default.api.timeout.ms",
-            "the value must be at least request.timeout.ms",
-        );
+    for (key, than) in less {
+        reading.wrong(key, format!("the value must be at least {than}"));
     }
-    for (base, max) in [
-        ("retry.backoff.ms", "retry.backoff.max.ms"),
-        ("reconnect.backoff.ms", "reconnect.backoff.max.ms"),
-    ] {
-        if values.is_given(base)
-            && values.is_given(max)
-            && values.duration(max) < values.duration(base)
-        {
-            problem(max, &format!("the value must be at least {base}"));
-        }
-    }
-    if !values.list("bootstrap.servers").is_empty()
-        && !values.list("bootstrap.controllers").is_empty()
-    {
-        problem(
+    if has_both {
+        reading.wrong(
             "bootstrap.controllers",
             "bootstrap.servers is given too: keep one of them",
         );
-    }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(ConfigError::Problems(problems))
     }
 }
 

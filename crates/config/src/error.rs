@@ -13,16 +13,16 @@ pub enum ConfigError {
     Problems(Vec<Problem>),
 }
 
-/// An entry that cannot be used.
+/// An entry that cannot be used, or that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line of the entry; the first line is 1.
-    pub line: u32,
+    /// The line of the entry; the first line is 1. `None` where the file lacks the key.
+    pub line: Option<u32>,
     /// The key.
     pub key: String,
-    /// The value, or `None` where it is a secret.
+    /// The value, or `None` where it is a secret, or not there.
     pub value: Option<String>,
     /// What is wrong with it and what is allowed, as a clause.
     pub what: String,
@@ -37,9 +37,13 @@ impl fmt::Display for Problem {
             value,
             what,
         } = self;
+        write!(f, "{file}:")?;
+        if let Some(line) = line {
+            write!(f, "{line}:")?;
+        }
         match value {
-            Some(value) => write!(f, "{file}:{line}: {key}={value}: {what}"),
-            None => write!(f, "{file}:{line}: {key}: {what}"),
+            Some(value) => write!(f, " {key}={value}: {what}"),
+            None => write!(f, " {key}: {what}"),
         }
     }
 }

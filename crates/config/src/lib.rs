@@ -8,9 +8,13 @@
 mod client;
 mod error;
 mod properties;
+mod reading;
 mod table;
+mod values;
 
 pub use client::{ClientSettings, SecurityProtocol, client_keys};
 pub use error::{ConfigError, Problem, Warning};
 pub use properties::{Properties, PropertiesError, PropertiesErrorKind, Property, decode};
-pub use table::{Key, KeyTable, Kind, Value, Values, is_secret};
+pub use reading::Reading;
+pub use table::{Key, KeyTable, Kind, Value, is_secret};
+pub use values::Values;

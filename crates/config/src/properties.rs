@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::table::is_secret;
@@ -126,6 +127,19 @@ impl Properties {
     /// The entry that counts for a key: the last one.
     pub fn get(&self, key: &str) -> Option<&Property> {
         self.entries.iter().rev().find(|entry| entry.key == key)
+    }
+
+    /// The entries that count, each key once, in the order in which the keys first appear.
+    pub fn effective(&self) -> impl Iterator<Item = &Property> {
+        let last: BTreeMap<&str, &Property> = self
+            .entries
+            .iter()
+            .map(|entry| (&*entry.key, entry))
+            .collect();
+        let mut seen = BTreeSet::new();
+        let mut keys = self.entries.iter().map(|entry| entry.key.as_str());
+        let next = move || keys.find(|key| seen.insert(*key));
+        std::iter::from_fn(next).map(move |key| last[key])
     }
 
     /// Every entry in the order of the file, repeated keys included.

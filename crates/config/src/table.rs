@@ -1,8 +1,10 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::error::{ConfigError, Problem, Warning};
-use crate::properties::{Properties, Property};
+use crate::error::ConfigError;
+use crate::properties::Properties;
+use crate::reading::Reading;
+use crate::values::Values;
 
 /// A key of a properties file.
 #[derive(Clone, Copy, Debug)]
@@ -136,15 +138,9 @@ pub struct KeyTable {
     /// Keys that Kafka's own programs know and this one has no use for; one that ends in `.` stands
     /// for all that begin like it.
     pub unused: &'static [&'static str],
-}
-
-/// The values of a file, with the table's defaults.
-#[derive(Clone, Debug)]
-pub struct Values {
-    values: BTreeMap<&'static str, Value>,
-    lines: BTreeMap<&'static str, u32>,
-    file: String,
-    warnings: Vec<Warning>,
+    /// Keys that are passed over without a word, since nobody expects them to do anything here; `.`
+    /// as in [`KeyTable::unused`].
+    pub silent: &'static [&'static str],
 }
 
 impl KeyTable {
@@ -156,90 +152,61 @@ impl KeyTable {
     /// Parses every entry. Values that are not allowed are errors, all of them reported; keys that
     /// mean nothing are warnings, once a key.
     pub fn read(&self, properties: &Properties) -> Result<Values, ConfigError> {
-        let mut values = BTreeMap::new();
-        for key in self.keys {
-            if let Some(default) = key.default {
-                let value = key
-                    .kind
-                    .parse(default)
-                    .expect("a default is an allowed value");
-                values.insert(key.name, value);
-            }
-        }
-        let mut read = Values {
-            values,
-            lines: BTreeMap::new(),
-            file: properties.file().to_owned(),
-            warnings: Vec::new(),
-        };
-        let mut problems = Vec::new();
-        let mut seen = BTreeSet::new();
-        for entry in properties.iter() {
-            if !seen.insert(entry.key.as_str()) {
-                continue;
-            }
-            let entry = properties.get(&entry.key).unwrap_or(entry);
-            let Some(key) = self.key(&entry.key) else {
-                read.warnings
-                    .push(self.no_such_key(properties.file(), entry));
-                continue;
-            };
-            match key.kind.parse(&entry.value) {
-                Ok(value) => {
-                    read.values.insert(key.name, value);
-                    read.lines.insert(key.name, entry.line);
-                }
-                Err(allowed) => problems.push(Problem {
-                    file: properties.file().to_owned(),
-                    line: entry.line,
-                    key: entry.key.clone(),
-                    value: (key.kind != Kind::Password && !is_secret(key.name))
-                        .then(|| entry.value.clone()),
-                    what: format!("the value must be {allowed}"),
-                }),
-            }
-        }
-        if problems.is_empty() {
-            Ok(read)
-        } else {
-            Err(ConfigError::Problems(problems))
-        }
+        self.begin(properties).finish()
     }
 
-    fn no_such_key(&self, file: &str, entry: &Property) -> Warning {
-        let unused = self
-            .unused
-            .iter()
-            .any(|unused| match unused.strip_suffix('.') {
-                Some(_) => entry.key.starts_with(unused),
-                None => entry.key == *unused,
-            });
-        let what = if unused {
-            "has no effect here: ignored".to_owned()
-        } else {
-            match self.nearest(&entry.key) {
-                Some(name) => format!("is not a known key: ignored (did you mean {name}?)"),
-                None => "is not a known key: ignored".to_owned(),
+    /// Parses every entry, and leaves room for rules that one value alone cannot break.
+    pub fn begin<'a>(&self, properties: &'a Properties) -> Reading<'a> {
+        let mut reading = Reading::new(properties, self.defaults());
+        for entry in properties.effective() {
+            match self.key(&entry.key) {
+                Some(key) => reading.take(key, entry),
+                None if matches(self.silent, &entry.key) => {}
+                None => reading.warn(entry, &self.no_such_key(&entry.key)),
             }
-        };
-        Warning {
-            file: file.to_owned(),
-            line: entry.line,
-            key: entry.key.clone(),
-            what,
+        }
+        reading
+    }
+
+    fn defaults(&self) -> BTreeMap<&'static str, Value> {
+        let with_default = |key: &'static Key| Some((key, key.default?));
+        self.keys
+            .iter()
+            .filter_map(with_default)
+            .map(|(key, default)| {
+                let value = key.kind.parse(default);
+                (key.name, value.expect("a default is an allowed value"))
+            })
+            .collect()
+    }
+
+    fn no_such_key(&self, typed: &str) -> String {
+        if matches(self.unused, typed) {
+            return "has no effect here: ignored".to_owned();
+        }
+        match self.nearest(typed) {
+            Some(name) => format!("is not a known key: ignored (did you mean {name}?)"),
+            None => "is not a known key: ignored".to_owned(),
         }
     }
 
     /// The key that a mistyped one was probably meant to be.
     fn nearest(&self, typed: &str) -> Option<&'static str> {
         const MOST_EDITS: usize = 3;
-        let scored = self
-            .keys
-            .iter()
-            .map(|key| (edits(typed, key.name), key.name));
+        let others = [self.unused, self.silent].concat();
+        let names = self.keys.iter().map(|key| key.name).chain(others);
+        let scored = names.map(|name| (edits(typed, name), name));
         let (edits, name) = scored.min()?;
         (edits <= MOST_EDITS && edits * 3 <= name.len()).then_some(name)
     }
+}
+
+/// Whether a list has a key. A name that ends in `.` stands for all that begin like it.
+fn matches(list: &[&str], key: &str) -> bool {
+    list.iter().any(|name| match name.strip_suffix('.') {
+        Some(_) => key.starts_with(name),
+        None => key == *name,
+    })
 }
 
 /// Levenshtein's distance, in bytes.
@@ -259,79 +226,6 @@ fn edits(from: &str, to: &str) -> usize {
         }
     }
     row[to.len()]
-}
-
-impl Values {
-    /// What a person should know about the file.
-    pub fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    /// Adds a warning about an entry of the file.
-    pub(crate) fn warn(&mut self, key: &str, line: u32, what: &str) {
-        let (key, what) = (key.to_owned(), what.to_owned());
-        self.warnings.push(Warning {
-            file: self.file.clone(),
-            line,
-            key,
-            what,
-        });
-    }
-
-    /// The line of the file that has this key, or `None` where the default holds.
-    pub fn line(&self, name: &str) -> Option<u32> {
-        self.lines.get(name).copied()
-    }
-
-    /// Whether the file has this key.
-    pub fn is_given(&self, name: &str) -> bool {
-        self.lines.contains_key(name)
-    }
-
-    /// The value of a key, given or default.
-    pub fn value(&self, name: &str) -> Option<&Value> {
-        self.values.get(name)
-    }
-
-    /// The value of a key of kind [`Kind::Millis`].
-    pub fn duration(&self, name: &str) -> Option<Duration> {
-        match self.value(name) {
-            Some(Value::Duration(duration)) => Some(*duration),
-            _ => None,
-        }
-    }
-
-    /// The value of a key of kind [`Kind::Int`].
-    pub fn int(&self, name: &str) -> Option<i32> {
-        match self.value(name) {
-            Some(Value::Int(number)) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// The value of a key of kind [`Kind::String`] or [`Kind::Password`].
-    pub fn string(&self, name: &str) -> Option<&str> {
-        match self.value(name) {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The value of a key of kind [`Kind::Enum`].
-    pub fn word(&self, name: &str) -> Option<&'static str> {
-        match self.value(name) {
-            Some(Value::Word(word)) => Some(word),
-            _ => None,
-        }
-    }
-
-    /// The items of a key of kind [`Kind::List`]; none where it has no value.
-    pub fn list(&self, name: &str) -> &[String] {
-        match self.value(name) {
-            Some(Value::List(items)) => items,
-            _ => &[],
-        }
-    }
 }
 
 #[cfg(test)]

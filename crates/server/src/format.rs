@@ -1,1 +1,1 @@
-//! `klamm format`: the directories that a node starts on, as the storage tool of Apache Kafka makes them.
+//! The directories that a node starts on, as the storage tool of Apache Kafka makes them.

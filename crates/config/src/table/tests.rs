@@ -77,6 +77,7 @@ fn a_wrong_secret_is_not_shown() {
             doc: "A number that nobody may see.",
         }],
         unused: &[],
+        silent: &[],
     };
     let properties = Properties::parse("f", "my.secret=hunter2").expect("readable");
     let error = TABLE.read(&properties).expect_err("refused").to_string();
@@ -91,4 +92,49 @@ fn distances() {
     assert_eq!(edits("", "abc"), 3);
     assert_eq!(edits("kitten", "sitting"), 3);
     assert_eq!(edits("same", "same"), 0);
+}
+
+#[test]
+fn rules_of_several_keys_are_said_with_those_of_one() {
+    static TABLE: KeyTable = KeyTable {
+        keys: &[
+            Key {
+                name: "a.number",
+                kind: Kind::Int { min: 0, max: 1 },
+                default: Some("0"),
+                doc: "A number.",
+            },
+            Key {
+                name: "my.secret",
+                kind: Kind::Password,
+                default: None,
+                doc: "What nobody may see.",
+            },
+        ],
+        unused: &["idle."],
+        silent: &["other", "others."],
+    };
+    let text = "my.secret=hunter2\nother=1\nothers.x=2\nidle.x=3\nothre=4\na.number=1\na.number=7";
+    let properties = Properties::parse("f", text).expect("readable");
+    let mut reading = TABLE.begin(&properties);
+    assert!(reading.has("a.number") && !reading.values().is_given("a.number"));
+    assert_eq!(reading.values().int("a.number"), Some(0));
+    reading.wrong("my.secret", "is short");
+    reading.wrong("b.number", "is missing");
+    let warnings: Vec<String> = reading
+        .values()
+        .warnings()
+        .iter()
+        .map(|w| w.to_string())
+        .collect();
+    let error = reading.finish().expect_err("refused").to_string();
+    expect_test::expect![[r#"
+        f:7: a.number=7: the value must be a whole number from 0 to 1
+        f:1: my.secret: is short
+        f: b.number: is missing"#]]
+    .assert_eq(&error);
+    expect_test::expect![[r#"
+        f:4: idle.x has no effect here: ignored
+        f:5: othre is not a known key: ignored"#]]
+    .assert_eq(&warnings.join("\n"));
 }
