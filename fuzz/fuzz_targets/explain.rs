@@ -98,7 +98,7 @@ fn batch(bytes: Bytes, contents: Contents, is_cut: bool) {
     let mut left = OPTIONS.limits.nodes;
     let shown = batch.entries(&OPTIONS, &mut |entry| {
         assert!(!text::log_entry(&batch, &entry, Default::default()).is_empty());
-        assert!(!json::log_entry(&batch, &entry, 0).is_empty());
+        assert!(!json::log_entry(&batch, &entry, 0).to_string().is_empty());
         left -= 1;
         if left == 0 { Err(()) } else { Ok(()) }
     });
@@ -123,7 +123,7 @@ fn drawn(tree: &Tree) {
     assert_eq!((tree.root.offset, tree.root.len), (0, tree.bytes.len()));
     covered(&tree.root);
     assert!(!text::decoded(tree, Default::default()).is_empty());
-    assert!(!json::decoded(tree, Some(0)).is_empty());
+    assert!(!json::decoded(tree, Some(0)).to_string().is_empty());
 }
 
 fn covered(node: &Node) {

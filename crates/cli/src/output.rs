@@ -1,9 +1,13 @@
-use std::io::{self, IsTerminal, Write};
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use terminal_size::{Height, Width};
 
 use crate::errors::Problem;
 use crate::table::{Look, Style, printable, reflowed};
+
+/// How many bytes are collected before they are written.
+const BUFFER_BYTES: usize = 64 << 10;
 
 /// Where a command's text goes: results to standard output, talk to standard error. The only module
 /// that prints.
@@ -64,13 +68,10 @@ impl Output {
         Some((width.into(), height.into()))
     }
 
-    /// Writes results.
-    pub(crate) fn results(&self, text: &str) -> Result<(), WriteError> {
-        let mut stdout = io::stdout().lock();
-        match stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush())
-        {
+    /// Writes results. What says itself in pieces is not in memory as a whole.
+    pub(crate) fn results(&self, text: &(impl Display + ?Sized)) -> Result<(), WriteError> {
+        let mut stdout = BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
+        match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(WriteError::Closed),
             Err(error) => Err(WriteError::Problem(

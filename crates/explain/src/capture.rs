@@ -21,9 +21,13 @@ mod shared;
 mod statistics;
 mod summary;
 mod tcp;
+mod tokens;
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
+
+pub(crate) use head::RequestHead;
+pub(crate) use tokens::Tokens;
 
 pub use conversation::{Carries, Totals};
 pub use file::FileError;

@@ -1,6 +1,6 @@
 use std::sync::OnceLock;
 
-use klamm_protocol::{ApiKey, schemas};
+use klamm_protocol::{ApiKey, ApiVersion, schemas};
 use klamm_schema::Schema;
 use thiserror::Error;
 
@@ -49,6 +49,13 @@ impl Direction {
             Self::Response => key.response_header_version(version),
         }
     }
+}
+
+/// Whether a message of this API and version may be read. Servers answer ApiVersions in version 0
+/// where they do not know the request's (KIP-511), so that its responses may have any.
+pub fn is_readable(api: ApiVersion, direction: Direction) -> bool {
+    let answers_any = direction == Direction::Response && api.key == ApiKey::API_VERSIONS;
+    api.key.coded_versions().contains(api.version) || (answers_any && api.version >= 0)
 }
 
 /// No API is called that.

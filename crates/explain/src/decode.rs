@@ -4,6 +4,7 @@ use bytes::Bytes;
 use klamm_protocol::ApiVersion;
 use klamm_schema::Schema;
 
+use crate::capture::{RequestHead, Tokens};
 use crate::node::{Node, Part, Place, Role, Severity, Subject, Tree, Value};
 use crate::walk::{Context, Halt, Opening, Options, Walk, bytes, node};
 use crate::{Contents, Direction};
@@ -167,6 +168,69 @@ impl Walk {
         };
         self.push(out, node)?;
         Ok(size)
+    }
+}
+
+/// A stream of frames, explained one after the other, each with where it starts: requests, or responses
+/// to an API and version. Tokens of SASL without headers are told from them.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    frames: Frames,
+    answered: Option<ApiVersion>,
+    is_single: bool,
+    tokens: Tokens,
+    options: Options,
+}
+
+impl Stream {
+    /// Requests, unless they are responses to the API and version in `answered`.
+    pub fn new(bytes: Bytes, answered: Option<ApiVersion>, options: &Options) -> Self {
+        let frames = Frames::new(bytes);
+        Self {
+            is_single: frames.clone().nth(1).is_none(),
+            frames,
+            answered,
+            tokens: Tokens::default(),
+            options: *options,
+        }
+    }
+
+    /// Whether there is no more than one frame.
+    pub fn is_single(&self) -> bool {
+        self.is_single
+    }
+
+    /// How many frames are left.
+    pub fn left(self) -> usize {
+        self.frames.count()
+    }
+
+    fn explain(&mut self, frame: Bytes) -> Tree {
+        let options = &self.options;
+        if let Some(api) = self.answered {
+            if self.tokens.may_come() {
+                return token(frame, Direction::Response, options);
+            }
+            self.tokens.requested(api);
+            return response(frame, api, options);
+        }
+        let head = frame.first_chunk().map(RequestHead::parse);
+        if self.tokens.is_token(head.as_ref()) {
+            return token(frame, Direction::Request, options);
+        }
+        if let Some(head) = head {
+            self.tokens.requested(head.api);
+        }
+        request(frame, options)
+    }
+}
+
+impl Iterator for Stream {
+    type Item = (usize, Tree);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let frame = self.frames.next()?;
+        Some((frame.offset, self.explain(frame.bytes)))
     }
 }
 

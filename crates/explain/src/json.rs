@@ -1,18 +1,19 @@
 //! Trees and tables as JSON; `docs/explain.md` describes it.
 
+mod bytes;
 mod capture;
 mod changes;
 mod log;
 mod records;
 mod tables;
 
-use std::ops::Range;
+use std::fmt;
 
 use klamm_protocol::ApiVersion;
 use klamm_schema::camel_case;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use serde_json::{Number, Value as Json};
+use serde_json::Value as Json;
 
 pub use capture::{captured, finding, summary};
 pub use changes::changes;
@@ -23,8 +24,11 @@ pub use records::{record_list, smallest_record_lines};
 pub(crate) use tables::listener;
 pub use tables::{error, errors, list};
 
+pub(crate) use bytes::Base64;
+use bytes::{Hex, Line};
+
 use crate::decode::{request, response};
-use crate::text::{base64_url, hex};
+use crate::text::{base64_url, count};
 use crate::{
     Direction, NoSuchVersion, Node, Options, Region, Role, Severity, Tree, Value, smallest_frame,
 };
@@ -44,9 +48,10 @@ pub fn smallest(api: ApiVersion, direction: Direction) -> Result<String, NoSuchV
 }
 
 /// Decoded bytes, as one JSON object on one line, with the values of header and body. `place` is where
-/// they start in a stream of frames.
-pub fn decoded(tree: &Tree, place: Option<usize>) -> String {
-    line(&Message {
+/// they start in a stream of frames. What is written has several times as many bytes as the tree, and
+/// is never in memory as a whole unless the caller keeps it.
+pub fn decoded(tree: &Tree, place: Option<usize>) -> impl fmt::Display + '_ {
+    Line(Message {
         tree,
         values: true,
         place,
@@ -81,7 +86,7 @@ impl Serialize for Message<'_> {
         map.serialize_entry("version", &subject.api.map(|api| api.version))?;
         map.serialize_entry("header_version", &subject.header_version)?;
         map.serialize_entry("size", &bytes.len())?;
-        map.serialize_entry("hex", &hex_without(bytes, &self.tree.hidden()))?;
+        map.serialize_entry("hex", &Hex::without(bytes, self.tree.hidden()))?;
         if let Some(place) = self.place {
             map.serialize_entry("stream_offset", &place)?;
         }
@@ -126,7 +131,7 @@ impl Serialize for NodeJson<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &node.name)?;
         map.serialize_entry("type", &node.ty)?;
-        map.serialize_entry("value", &value(&node.value))?;
+        map.serialize_entry("value", &ValueJson(&node.value))?;
         map.serialize_entry("encoding", node.encoding)?;
         map.serialize_entry("offset", &node.offset)?;
         map.serialize_entry("length", &node.len)?;
@@ -159,31 +164,37 @@ impl Serialize for RegionJson<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("what", what)?;
         map.serialize_entry("size", &bytes.len())?;
-        map.serialize_entry("hex", &hex_without(bytes, &self.0.hidden()))?;
+        map.serialize_entry("hex", &Hex::without(bytes, self.0.hidden()))?;
         map.serialize_entry("children", &Nodes(nodes))?;
         map.end()
     }
 }
 
 /// A node's value: bytes in hexadecimal.
-fn value(value: &Value) -> Json {
-    match value {
-        Value::Bytes(bytes) => hex(bytes).into(),
-        Value::Count(count) => (*count).into(),
-        Value::None | Value::Opened(_) => Json::Null,
-        other => plain(other),
+struct ValueJson<'a>(&'a Value);
+
+impl Serialize for ValueJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Bytes(bytes) => Hex::of(bytes).serialize(serializer),
+            Value::Count(count) => count.serialize(serializer),
+            other => plain(other, serializer),
+        }
     }
 }
 
-fn plain(value: &Value) -> Json {
+/// A value that is no bytes and has no children. A float that is not finite is null.
+fn plain<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
     match value {
-        Value::Bool(value) => (*value).into(),
-        Value::Int(value) => (*value).into(),
-        Value::Float(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
-        Value::Uuid(id) => base64_url(id).into(),
-        Value::Text(text) => (&**text).into(),
-        Value::Hidden(len) => format!("(hidden, {len} bytes)").into(),
-        _ => Json::Null,
+        Value::Bool(value) => value.serialize(serializer),
+        Value::Int(value) => value.serialize(serializer),
+        Value::Float(value) => value.serialize(serializer),
+        Value::Uuid(id) => base64_url(id).serialize(serializer),
+        Value::Text(text) => serializer.serialize_str(text),
+        Value::Hidden(len) => {
+            serializer.collect_str(&format_args!("(hidden, {})", count(*len, "byte")))
+        }
+        _ => serializer.serialize_none(),
     }
 }
 
@@ -231,46 +242,17 @@ impl Serialize for FieldJson<'_> {
                 serializer.collect_seq(elements.map(FieldJson))
             }
             Value::None => Fields(&node.children).serialize(serializer),
-            Value::Bytes(bytes) => base64(bytes).serialize(serializer),
+            Value::Bytes(bytes) => Base64(bytes).serialize(serializer),
             Value::Opened(bytes) => {
                 let mut hides = false;
                 node.leaves(&mut |leaf| hides |= matches!(leaf.value, Value::Hidden(_)));
                 if hides {
-                    plain(&Value::Hidden(bytes.len())).serialize(serializer)
+                    plain(&Value::Hidden(bytes.len()), serializer)
                 } else {
-                    base64(bytes).serialize(serializer)
+                    Base64(bytes).serialize(serializer)
                 }
             }
-            other => plain(other).serialize(serializer),
+            other => plain(other, serializer),
         }
     }
-}
-
-/// Base64 with padding.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    let mut text: String = base64_url(bytes)
-        .chars()
-        .map(|c| match c {
-            '-' => '+',
-            '_' => '/',
-            c => c,
-        })
-        .collect();
-    while !text.len().is_multiple_of(4) {
-        text.push('=');
-    }
-    text
-}
-
-/// Hexadecimal digits, `**` for each byte of a secret.
-fn hex_without(bytes: &[u8], hidden: &[Range<usize>]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    let mut at = 0;
-    for range in hidden {
-        text.push_str(&hex(&bytes[at..range.start]));
-        text.push_str(&"**".repeat(range.len()));
-        at = range.end;
-    }
-    text.push_str(&hex(&bytes[at..]));
-    text
 }

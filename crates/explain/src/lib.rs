@@ -25,7 +25,7 @@ pub mod text;
 mod time;
 mod walk;
 
-pub use catalog::{Direction, UnknownApi, apis, find_api, message_schema, schema};
+pub use catalog::{Direction, UnknownApi, apis, find_api, is_readable, message_schema, schema};
 pub use changes::{Changes, FieldChange, Traits, changes};
 pub use contents::{Contents, RecordType};
 pub use node::{Node, Part, Place, Problem, Region, Role, Severity, Subject, Tree, Value};

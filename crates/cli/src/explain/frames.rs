@@ -1,5 +1,5 @@
-use klamm_explain::decode::{self, Frames};
-use klamm_explain::{Direction, Tree, json, text};
+use klamm_explain::decode::{self, Stream};
+use klamm_explain::{Direction, Tree, is_readable, json, text};
 use klamm_protocol::{ApiVersion, Bytes};
 
 use crate::errors::Problem;
@@ -20,30 +20,31 @@ impl Explain<'_> {
             return Err(no_bytes().into());
         }
         if args.body_only {
-            let direction = if args.response {
-                Direction::Response
-            } else {
-                Direction::Request
-            };
             let Some(api) = api else {
                 return Ok(Exit::Done);
             };
-            let tree = decode::body(bytes, api, direction, &options);
+            let tree = decode::body(bytes, api, self.body_direction(), &options);
             return self.show(&tree, None);
         }
-        let is_one = Frames::new(bytes.clone()).nth(1).is_none();
+        let stream = Stream::new(bytes, api, &options);
+        let is_single = stream.is_single();
         let mut exit = Exit::Done;
-        for frame in Frames::new(bytes) {
-            let tree = match api {
-                Some(api) => decode::response(frame.bytes, api, &options),
-                None => decode::request(frame.bytes, &options),
-            };
-            let place = (!is_one).then_some(frame.offset);
+        for (offset, tree) in stream {
+            let place = (!is_single).then_some(offset);
             if self.show(&tree, place)? != Exit::Done {
                 exit = Exit::Failed;
             }
         }
         Ok(exit)
+    }
+
+    /// Which way a body goes.
+    pub(super) fn body_direction(&self) -> Direction {
+        if self.args.response {
+            Direction::Response
+        } else {
+            Direction::Request
+        }
     }
 
     /// The API and version that the flags name, for bytes that do not say it themselves.
@@ -69,26 +70,26 @@ impl Explain<'_> {
         }
         let key = api(name)?;
         let version = version(key, args.version)?;
-        if !key.coded_versions().contains(version) {
+        let api = ApiVersion { key, version };
+        if !is_readable(api, self.body_direction()) {
             return Err(no_version(key, version));
         }
-        Ok(Some(ApiVersion { key, version }))
+        Ok(Some(api))
     }
 
     /// Shows what was decoded. Broken bytes are a failure, though they are shown.
     pub(super) fn show(&self, tree: &Tree, place: Option<usize>) -> Result<Exit, End> {
-        let text = match self.args.output {
-            Format::Json => json::decoded(tree, place) + "\n",
+        match self.args.output {
+            Format::Json => self.out.results(&json::decoded(tree, place))?,
             Format::Text | Format::Html => {
                 let decoded = text::decoded(tree, self.look());
-                match place {
+                self.out.results(&match place {
                     Some(0) => format!("At byte 0: {decoded}"),
                     Some(place) => format!("\nAt byte {place}: {decoded}"),
                     None => decoded,
-                }
+                })?;
             }
-        };
-        self.out.results(&text)?;
+        }
         Ok(if tree.is_sound() {
             Exit::Done
         } else {

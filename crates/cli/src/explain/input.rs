@@ -123,11 +123,17 @@ impl Source {
     /// All of its bytes.
     pub(super) fn read_all(self) -> Result<Vec<u8>, Problem> {
         let name = self.name.clone();
+        self.read_at_most(MOST_BYTES)
+            .map_err(|error| unreadable(&name, &error))
+    }
+
+    /// All of its bytes, unless there are more.
+    pub(super) fn read_at_most(self, most: u64) -> io::Result<Vec<u8>> {
         // What says its length is not read first, and refused then.
-        if self.length.is_some_and(|length| length > MOST_BYTES) {
-            return Err(unreadable(&name, &too_long(MOST_BYTES)));
+        if self.length.is_some_and(|length| length > most) {
+            return Err(too_long(most));
         }
-        limited(self, MOST_BYTES).map_err(|error| unreadable(&name, &error))
+        limited(self, most)
     }
 }
 

@@ -217,17 +217,12 @@ impl Explain<'_> {
             Form::Frames => self.announced()?,
             _ => None,
         };
-        let body = if args.response {
-            Direction::Response
-        } else {
-            Direction::Request
-        };
         let ask = html::Ask {
             form: Some(form),
             contents: Some(self.contents(&source, form)),
             name: None,
             api,
-            body: args.body_only.then_some(body),
+            body: args.body_only.then_some(self.body_direction()),
             options: self.options(),
         };
         let bytes = source.read_all()?;

@@ -14,7 +14,7 @@ use super::scan::Scan;
 use super::shared::{Kept, Shared};
 use super::statistics::Counts;
 use super::tcp::{Missing, Side};
-use super::{Event, Finding, Time, What};
+use super::{Event, Finding, Time, Tokens, What};
 
 /// The most requests of a connection that wait for their responses.
 const MAX_WAITING: usize = 10_000;
@@ -47,8 +47,7 @@ pub(super) struct Conversation {
     pub(super) client: Option<Side>,
     incoming: [Incoming; 2],
     waiting: VecDeque<Waiting>,
-    /// Whether tokens without headers may follow: SaslHandshake v0 was sent (KIP-43).
-    sasl: bool,
+    tokens: Tokens,
     undecided: u64,
     pub(super) client_ids: Vec<SmallString>,
     pub(super) software: Option<(SmallString, SmallString)>,
@@ -106,6 +105,8 @@ struct Waiting {
     sent: Time,
     number: u64,
     client_id: Option<SmallString>,
+    /// The request inside of an Envelope.
+    inner: Option<ApiVersion>,
 }
 
 impl Conversation {

@@ -5,7 +5,7 @@ use klamm_protocol::{ApiKey, ApiVersion};
 /// Bytes of a size.
 pub(super) const SIZE: usize = 4;
 /// Bytes of a size, an API key, a version and a correlation id.
-pub(super) const REQUEST: usize = 12;
+pub(crate) const REQUEST: usize = 12;
 /// Bytes of a size and a correlation id.
 pub(super) const RESPONSE: usize = 8;
 
@@ -19,10 +19,10 @@ const MIN_RESPONSE_BYTES: u32 = 4;
 
 /// What a request begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RequestHead {
+pub(crate) struct RequestHead {
     /// Bytes after the size.
     pub(super) size: u32,
-    pub(super) api: ApiVersion,
+    pub(crate) api: ApiVersion,
     pub(super) correlation_id: i32,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ResponseHead {
 }
 
 impl RequestHead {
-    pub(super) fn parse(bytes: &[u8; REQUEST]) -> Self {
+    pub(crate) fn parse(bytes: &[u8; REQUEST]) -> Self {
         let [s0, s1, s2, s3, k0, k1, v0, v1, id @ ..] = *bytes;
         Self {
             size: u32::from_be_bytes([s0, s1, s2, s3]),
@@ -56,7 +56,7 @@ impl RequestHead {
     }
 
     /// Whether it is hardly anything else.
-    pub(super) fn is_likely(&self) -> bool {
+    pub(crate) fn is_likely(&self) -> bool {
         let ApiVersion { key, version } = self.api;
         // Clients of a later release begin with a later version of ApiVersions.
         const LATER_VERSIONS: i16 = 20;

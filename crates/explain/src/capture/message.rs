@@ -27,6 +27,8 @@ pub struct Message {
     pub correlation_id: Option<i32>,
     /// The client id, of a response from its request.
     pub client_id: Option<SmallString>,
+    /// Of an Envelope and of the response to it, the request that is inside.
+    pub inner: Option<ApiVersion>,
     /// Of a response, the number of its request.
     pub answers: Option<u64>,
     /// Of a response, the nanoseconds from the request's last byte to its own first one.
@@ -83,6 +85,7 @@ impl Message {
             api: None,
             correlation_id: None,
             client_id: None,
+            inner: None,
             answers: None,
             latency: None,
             errors: Vec::new(),
@@ -105,7 +108,7 @@ impl Message {
         Some(match (self.kind, self.api) {
             (Kind::Message(Direction::Request), _) => decode::request(frame, options),
             (Kind::Message(Direction::Response), Some(api)) => {
-                decode::response(frame, api, options)
+                decode::response_with(frame, api, self.inner, options)
             }
             (Kind::Message(Direction::Response), None) => {
                 decode::unmatched_response(frame, options)

@@ -1,12 +1,13 @@
 //! A pass over a message as its bytes come, which keeps only what a summary says: error codes, the
-//! client's id and software, and whether a Produce request wants a response.
+//! client's id and software, whether a Produce request wants a response, and what is inside of an
+//! Envelope.
 //!
 //! A [`Plan`] is made of a message's schema once. Texts, bytes and records are passed over without
 //! a look at them, so that a message costs what its fields cost, not what its records do.
 
 mod plan;
 
-use klamm_protocol::SmallString;
+use klamm_protocol::{ApiKey, ApiVersion, SmallString};
 
 pub(super) use plan::Plan;
 use plan::{Form, Op};
@@ -24,6 +25,8 @@ pub(super) enum Kept {
     ClientId,
     SoftwareName,
     SoftwareVersion,
+    /// The beginning of the request inside of an Envelope.
+    Inner,
 }
 
 /// What a scan found.
@@ -35,6 +38,8 @@ pub(super) struct Findings {
     pub(super) client_id: Option<SmallString>,
     pub(super) software_name: Option<SmallString>,
     pub(super) software_version: Option<SmallString>,
+    /// The request inside of an Envelope.
+    pub(super) inner: Option<ApiVersion>,
 }
 
 /// How far a scan is.
@@ -180,6 +185,7 @@ impl Scan {
                 Some(count) => self.tags = count,
                 None => return false,
             },
+            Op::Unknown => self.progress = Progress::Lost,
             Op::UnlessUnsupported => match self.fixed::<2>(input) {
                 Some(bytes) => {
                     const UNSUPPORTED_VERSION: i16 = 35;
@@ -288,6 +294,17 @@ impl Scan {
     }
 
     fn keep_text(&mut self, kept: Kept) {
+        if kept == Kept::Inner {
+            self.findings.inner = self
+                .kept_text
+                .first_chunk()
+                .map(|[k0, k1, v0, v1]| ApiVersion {
+                    key: ApiKey(i16::from_be_bytes([*k0, *k1])),
+                    version: i16::from_be_bytes([*v0, *v1]),
+                });
+            self.kept_text.clear();
+            return;
+        }
         let text = SmallString::from(&*String::from_utf8_lossy(&self.kept_text));
         self.kept_text.clear();
         let place = match kept {

@@ -9,7 +9,7 @@ use super::message::Message;
 use super::scan::Plan;
 use super::{Event, Time};
 use crate::Direction;
-use crate::catalog::message_schema;
+use crate::catalog::{is_readable, message_schema};
 
 /// How much of one message is kept.
 const MAX_MESSAGE_BYTES: usize = 128 << 20;
@@ -109,13 +109,18 @@ impl Plans {
         if self.indices.len() >= MAX_PLANS {
             return None;
         }
-        let schema = message_schema(api.key, direction)
-            .filter(|schema| schema.valid_versions.contains(api.version));
+        let schema = message_schema(api.key, direction).filter(|_| is_readable(api, direction));
         let index = schema.map(|schema| {
             let header = direction.header_schema();
-            let version = direction.header_version(api.key, api.version);
-            self.plans
-                .push(Plan::new(&[(header, version), (schema, api.version)]));
+            let header_version = direction.header_version(api.key, api.version);
+            let valid = schema.valid_versions;
+            let version = api.version.clamp(valid.min, valid.max);
+            let plan = Plan::new(&[(header, header_version), (schema, version)]);
+            self.plans.push(if version == api.version {
+                plan
+            } else {
+                plan.of_unknown_version()
+            });
             self.plans.len() - 1
         });
         self.indices.insert(key, index);

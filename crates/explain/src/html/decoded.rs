@@ -7,7 +7,7 @@ use super::shell::{Section, Shell};
 use super::table::table;
 use super::tree::Rows;
 use crate::capture::{self, Capture, Carries, Event};
-use crate::decode::{self, Frames};
+use crate::decode::{self, Stream};
 use crate::input::Form;
 use crate::text::{count, title};
 use crate::{Contents, Direction, Options, Severity, Tree};
@@ -121,19 +121,13 @@ impl Shown {
             let tree = decode::body(bytes, api, direction, &self.options);
             return self.add(&tree, None);
         }
-        let is_one = Frames::new(bytes.clone()).nth(1).is_none();
-        for frame in Frames::new(bytes) {
-            if self.messages == MOST_MESSAGES {
-                self.dropped += 1;
-                continue;
-            }
-            let tree = match ask.api {
-                Some(api) => decode::response(frame.bytes, api, &self.options),
-                None => decode::request(frame.bytes, &self.options),
-            };
-            let place = format!("At byte {}: ", frame.offset);
-            self.add(&tree, (!is_one).then_some(&place));
+        let mut stream = Stream::new(bytes, ask.api, &self.options);
+        let is_single = stream.is_single();
+        for (offset, tree) in stream.by_ref().take(MOST_MESSAGES) {
+            let place = format!("At byte {offset}: ");
+            self.add(&tree, (!is_single).then_some(&place));
         }
+        self.dropped += stream.left();
     }
 
     fn capture(&mut self, bytes: &[u8]) {

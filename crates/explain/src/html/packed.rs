@@ -4,7 +4,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::element::Html;
-use crate::json::base64;
+use crate::json::Base64;
 
 /// What separates pieces; no HTML has it.
 const SEPARATOR: u8 = 0;
@@ -30,6 +30,6 @@ pub(super) fn packed<'a>(
     html.leaf(
         "script",
         &[("type", "text/plain"), ("id", id)],
-        &base64(&bytes),
+        &Base64(&bytes).to_string(),
     );
 }

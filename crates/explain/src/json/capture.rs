@@ -1,10 +1,12 @@
 //! Captures as JSON.
 
+use std::fmt;
+
 use klamm_protocol::ApiKey;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{Message as Decoded, line};
+use super::{Line, Message as Decoded, line};
 use crate::Tree;
 use crate::capture::{
     ApiCounts, Carries, ConnectionSummary, Finding, Kind, Message, Summary, Time, What,
@@ -12,8 +14,9 @@ use crate::capture::{
 use crate::time::utc;
 
 /// A message of a capture, as one JSON object on one line; `tree` is what [`Message::explain`] says.
-pub fn captured(message: &Message, tree: &Tree) -> String {
-    line(&Captured {
+/// What is written has several times as many bytes as the message.
+pub fn captured<'a>(message: &'a Message, tree: &'a Tree) -> impl fmt::Display + 'a {
+    Line(Captured {
         number: message.number,
         connection: message.connection,
         time: time(message.time),

@@ -1,11 +1,13 @@
+use std::fmt;
+
+use bytes::Bytes;
 use klamm_protocol::records::{self, TimestampType};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::json;
 
-use super::{Fields, line};
+use super::{Fields, Hex, Line, line};
 use crate::log::{Batch, Content, Entry, IndexEntry, Tail};
-use crate::text::hex;
 use crate::time::utc;
 
 /// A batch of a log, as one JSON object on one line; `at` is where it starts in the segment.
@@ -45,9 +47,10 @@ pub fn log_batch(batch: &Batch, at: u64) -> String {
 }
 
 /// A record of a log, as one JSON object on one line; `at` is where its batch starts in the segment.
-pub fn log_entry(batch: &Batch, entry: &Entry, at: u64) -> String {
+/// What is written has several times as many bytes as the record.
+pub fn log_entry<'a>(batch: &Batch, entry: &'a Entry, at: u64) -> impl fmt::Display + use<'a> {
     let epoch = batch.epoch();
-    line(&EntryJson { entry, epoch, at }) + "\n"
+    Line(EntryJson { entry, epoch, at })
 }
 
 struct EntryJson<'a> {
@@ -76,12 +79,7 @@ impl Serialize for EntryJson<'_> {
         map.serialize_entry("sequence", &entry.sequence)?;
         map.serialize_entry("key", &ContentJson(&entry.key))?;
         map.serialize_entry("value", &ContentJson(&entry.value))?;
-        let headers: Vec<_> = entry
-            .headers
-            .iter()
-            .map(|(name, value)| json!({"name": name, "value": value.as_deref().map(bytes)}))
-            .collect();
-        map.serialize_entry("headers", &headers)?;
+        map.serialize_entry("headers", &HeadersJson(&entry.headers))?;
         map.serialize_entry("problems", &entry.problems())?;
         map.end()
     }
@@ -93,7 +91,7 @@ impl Serialize for ContentJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Content::Null => serializer.serialize_none(),
-            Content::Bytes(value) => bytes(value).serialize(serializer),
+            Content::Bytes(value) => BytesJson(value).serialize(serializer),
             Content::Opened(tree) => {
                 let mut map = serializer.serialize_map(None)?;
                 map.serialize_entry("message", &tree.subject.message)?;
@@ -105,8 +103,31 @@ impl Serialize for ContentJson<'_> {
     }
 }
 
-fn bytes(value: &[u8]) -> serde_json::Value {
-    json!({"hex": hex(value), "text": std::str::from_utf8(value).ok()})
+struct BytesJson<'a>(&'a [u8]);
+
+impl Serialize for BytesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("hex", &Hex::of(self.0))?;
+        map.serialize_entry("text", &std::str::from_utf8(self.0).ok())?;
+        map.end()
+    }
+}
+
+struct HeadersJson<'a>(&'a [(String, Option<Bytes>)]);
+
+impl Serialize for HeadersJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Header<'a> {
+            name: &'a str,
+            value: Option<BytesJson<'a>>,
+        }
+        serializer.collect_seq(self.0.iter().map(|(name, value)| Header {
+            name,
+            value: value.as_deref().map(BytesJson),
+        }))
+    }
 }
 
 /// The end of a segment, as one JSON object on one line.

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{NodeJson, hex_without, line};
+use super::{Hex, NodeJson, line};
 use crate::{NoSuchRecord, RecordType, Tree, about, smallest_record};
 
 #[derive(Serialize)]
@@ -13,7 +13,7 @@ struct RecordJson<'a> {
     message: Option<&'static str>,
     version: Option<i16>,
     size: usize,
-    hex: String,
+    hex: Hex<'a>,
     tree: NodeJson<'a>,
 }
 
@@ -36,7 +36,7 @@ pub fn smallest_record_lines(
             message: tree.subject.message,
             version: tree.subject.message_version,
             size: tree.bytes.len(),
-            hex: hex_without(&tree.bytes, &tree.hidden()),
+            hex: Hex::without(&tree.bytes, tree.hidden()),
             tree: NodeJson(&tree.root),
         }) + "\n"
     };

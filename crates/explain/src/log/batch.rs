@@ -201,6 +201,14 @@ impl Entry {
         parts.join(" ")
     }
 
+    /// How many bytes its key, its value and its headers have.
+    pub fn content_len(&self) -> usize {
+        let headers = self.headers.iter();
+        let headers =
+            headers.map(|(name, value)| name.len() + value.as_ref().map_or(0, Bytes::len));
+        self.key.len() + self.value.len() + headers.sum::<usize>()
+    }
+
     /// What is wrong with it.
     pub fn problems(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -238,6 +246,14 @@ impl Content {
         match opening(&bytes) {
             Some(opening) => Self::Opened(Box::new(decode::opened(bytes, opening, options))),
             None => Self::Bytes(bytes),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Null => 0,
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Opened(tree) => tree.bytes.len(),
         }
     }
 

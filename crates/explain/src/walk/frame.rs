@@ -47,8 +47,25 @@ impl Walk {
         subject.correlation_id = self.peek_i32(0);
         let header = Direction::Response.header_version(api.key, api.version);
         self.header(Direction::Response, header, subject, out)?;
+        let api = self.answered(api);
         self.check_api(api, start)?;
         self.body(api, Direction::Response, subject, out)
+    }
+
+    /// What the response, whose body comes next, is to be read as. A server that does not know the
+    /// version of ApiVersions answers in version 0 (KIP-511); neither may klamm know it.
+    fn answered(&mut self, api: ApiVersion) -> ApiVersion {
+        const UNSUPPORTED_VERSION: i16 = 35;
+        let says_unsupported = self.peek_i16(0) == Some(UNSUPPORTED_VERSION);
+        if api.key != ApiKey::API_VERSIONS || api.version == 0 || !says_unsupported {
+            return api;
+        }
+        self.problem(
+            Severity::Notice,
+            self.position(),
+            "the server does not know the request's version and answers in version 0",
+        );
+        ApiVersion { version: 0, ..api }
     }
 
     /// Reads the header of a response to a request that is not known, which begins with the correlation
@@ -94,18 +111,10 @@ impl Walk {
         subject: &mut Subject,
         out: &mut Vec<Node>,
     ) -> Result<(), Halt> {
-        self.check_api(api, self.position())?;
-        // A server that does not know the version of ApiVersions answers in version 0 (KIP-511).
-        const UNSUPPORTED_VERSION: i16 = 35;
-        let says_unsupported = self.peek_i16(0) == Some(UNSUPPORTED_VERSION);
-        if direction == Direction::Response && api.key == ApiKey::API_VERSIONS && says_unsupported {
-            self.problem(
-                Severity::Notice,
-                self.position(),
-                "the server does not know the request's version and answers in version 0",
-            );
-            api.version = 0;
+        if direction == Direction::Response {
+            api = self.answered(api);
         }
+        self.check_api(api, self.position())?;
         let Some(schema) = message_schema(api.key, direction) else {
             return Ok(());
         };

@@ -6,6 +6,7 @@ mod damage;
 mod forms;
 mod real;
 mod recorded;
+mod versions;
 
 use klamm_explain::capture::{Capture, Event, FileError, Finding, Message, Options, Summary};
 

@@ -1,5 +1,6 @@
-use klamm_explain::{Direction, Limits, Options, Severity, apis, decode, smallest_frame};
-use klamm_protocol::{ApiKey, ApiVersion, Bytes};
+use klamm_explain::{Direction, Limits, Options, Severity, apis, decode, json, smallest_frame};
+use klamm_protocol::messages::sasl_authenticate::SaslAuthenticateRequest;
+use klamm_protocol::{ApiKey, ApiVersion, Bytes, frame};
 
 use crate::support::{assert_tiles, seed, subjects};
 
@@ -148,4 +149,40 @@ fn what_no_schema_knows_is_named() {
         request(4, 0),
         "byte 4: LeaderAndIsr (4) has no version any more"
     );
+}
+
+/// What is shown of many bytes is written piece by piece: in memory is not more than the bytes.
+#[test]
+fn json_of_many_bytes_comes_in_small_pieces() {
+    struct Pieces(usize);
+    impl std::fmt::Write for Pieces {
+        fn write_str(&mut self, piece: &str) -> std::fmt::Result {
+            assert!(piece.len() <= 16 << 10, "a piece has {} bytes", piece.len());
+            self.0 += piece.len();
+            Ok(())
+        }
+    }
+    const LEN: usize = 1 << 20;
+    let garbage = Bytes::from(vec![0xff; LEN]);
+    // A token of SASL, and a field that is shown.
+    let token = decode::token(garbage.clone(), Direction::Request, &Options::default());
+    let shows = Options {
+        show_secrets: true,
+        ..Options::default()
+    };
+    let request = SaslAuthenticateRequest {
+        auth_bytes: garbage.clone(),
+        ..Default::default()
+    };
+    let request = frame::encode_request(1, None, 2, &request).unwrap();
+    for tree in [
+        decode::request(garbage, &Options::default()),
+        token,
+        decode::request(request.into_bytes(), &shows),
+    ] {
+        let mut pieces = Pieces(0);
+        std::fmt::Write::write_fmt(&mut pieces, format_args!("{}", json::decoded(&tree, None)))
+            .unwrap();
+        assert!(pieces.0 > 2 * LEN);
+    }
 }

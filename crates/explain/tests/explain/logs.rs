@@ -67,7 +67,7 @@ fn every_record_of_every_topic_is_opened() {
                 );
                 assert!(entry.version.is_some(), "{topic}: {}", entry.kind);
                 let line: serde_json::Value =
-                    serde_json::from_str(&json::log_entry(batch, entry, 0)).unwrap();
+                    serde_json::from_str(&json::log_entry(batch, entry, 0).to_string()).unwrap();
                 assert!(line["value"]["fields"].is_object(), "{line}");
             }
         }
@@ -93,7 +93,7 @@ fn a_record_is_a_line() {
     let (batch, entry) = &found[1];
     expect![[r#"
         {"kind":"record","batch_position":61,"record_position":0,"offset":1,"epoch":-1,"timestamp":1796069700000,"time":"2026-11-30T20:15:00.000Z","type":"OffsetCommit","version":4,"control":false,"sequence":null,"key":{"message":"OffsetCommitKey","version":0,"fields":{"group":"","topic":"","partition":0}},"value":{"message":"OffsetCommitValue","version":4,"fields":{"offset":0,"leaderEpoch":0,"metadata":"","commitTimestamp":0}},"headers":[],"problems":[]}
-    "#]].assert_eq(&json::log_entry(batch, entry, 61));
+    "#]].assert_eq(&json::log_entry(batch, entry, 61).to_string());
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn changed_segments_never_panic() {
                 let (found, _) = entries(&bytes, contents);
                 for (batch, entry) in &found {
                     log_entry(batch, entry, Look::default());
-                    json::log_entry(batch, entry, 0);
+                    json::log_entry(batch, entry, 0).to_string();
                 }
                 let tree = decode::records(bytes.into(), contents, &Options::default());
                 assert_tiles(&tree, &place);

@@ -8,6 +8,7 @@
 //! - `logs`: segments batch by batch, coordinators' records, bytes of consumers
 //! - `records`: batches, compressed or not, control records, messages of the older formats
 //! - `secrets`: what is left out unless it is asked for
+//! - `streams`: frames one after the other
 //! - `texts`: what people and programs see
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
@@ -21,5 +22,6 @@ mod model;
 mod pages;
 mod records;
 mod secrets;
+mod streams;
 mod support;
 mod texts;

@@ -134,7 +134,8 @@ fn json_values_are_those_of_the_schema() {
             let (value, bytes) = subject.random(version, &mut rng);
             let tree = decode::message(bytes, subject.schema, version, &options());
             let json: serde_json::Value =
-                serde_json::from_str(&klamm_explain::json::decoded(&tree, None)).unwrap();
+                serde_json::from_str(&klamm_explain::json::decoded(&tree, None).to_string())
+                    .unwrap();
             let expected = klamm_schema::value::to_json(subject.schema, version, &value);
             assert_eq!(
                 json["values"], expected,

@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use klamm_explain::capture::{Event, Filter, Finding, Message, Summary, Time, What};
 use klamm_explain::{json, text};
 
@@ -104,8 +106,12 @@ impl<'a> Shown<'a> {
             Content::Json => {
                 if let Some(tree) = message.explain(&explain.options()) {
                     self.is_sound &= tree.is_sound();
-                    self.text.push_str(&json::captured(message, &tree));
-                    self.text.push('\n');
+                    let shown = json::captured(message, &tree);
+                    if tree.bytes.len() < WORTH_WRITING_BYTES {
+                        self.text.push_str(&shown.to_string());
+                    } else if self.flush() {
+                        self.write(&shown);
+                    }
                 }
             }
         }
@@ -144,14 +150,17 @@ impl<'a> Shown<'a> {
 
     /// Writes what is there to be written. `false` if that is of no use any more.
     pub(super) fn flush(&mut self) -> bool {
-        if self.end.is_none()
-            && !self.text.is_empty()
-            && let Err(error) = self.explain.out.results(&self.text)
-        {
+        let text = std::mem::take(&mut self.text);
+        if self.end.is_none() && !text.is_empty() {
+            self.write(&text);
+        }
+        self.end.is_none()
+    }
+
+    fn write(&mut self, text: &impl Display) {
+        if let Err(error) = self.explain.out.results(text) {
             self.end = Some(error.into());
         }
-        self.text.clear();
-        self.end.is_none()
     }
 
     /// Writes what all of it amounts to. Whether every message could be explained.

@@ -12,7 +12,9 @@ use crate::explain::run::{End, Explain};
 use crate::table::printable;
 
 /// The longest text file that is shown.
-const MOST_TEXT_BYTES: usize = 16 << 20;
+const MOST_TEXT_BYTES: u64 = 16 << 20;
+/// How much text is kept before it is written.
+const TEXT_BYTES: usize = 64 << 10;
 
 impl Explain<'_> {
     /// Explains an index; without its entries, only how many it has.
@@ -32,6 +34,10 @@ impl Explain<'_> {
                     Format::Json => json::index_entry(&entry),
                     Format::Text | Format::Html => text::index_entry(&entry),
                 });
+            }
+            if shown.len() >= TEXT_BYTES {
+                self.out.results(&shown)?;
+                shown.clear();
             }
         }
         shown.push_str(&match self.args.output {
@@ -70,13 +76,11 @@ impl Explain<'_> {
     /// Shows a text file as it is.
     pub(super) fn text(&self, source: Source) -> Result<Exit, End> {
         let name = source.name().to_owned();
-        let bytes = source.read_all()?;
-        if bytes.len() > MOST_TEXT_BYTES {
-            return Err(Problem::misuse(format!("{name} is too long"))
-                .because(format!("a text may have {MOST_TEXT_BYTES} bytes"))
+        let bytes = source.read_at_most(MOST_TEXT_BYTES).map_err(|error| {
+            Problem::failure(format!("{name} cannot be shown"))
+                .because(error.to_string())
                 .next("read it with a pager")
-                .into());
-        }
+        })?;
         let text = String::from_utf8_lossy(&bytes);
         let shown = match self.args.output {
             Format::Json => json::text_file(&text),

@@ -120,11 +120,18 @@ impl Shown<'_> {
                 self.exit = Exit::Failed;
             }
             self.text.push_str(&head.take().unwrap_or_default());
-            self.text.push_str(&if is_json {
-                json::log_entry(batch, &entry, at)
+            if !is_json {
+                let line = text::log_entry(batch, &entry, self.explain.look());
+                self.text.push_str(&line);
+            } else if entry.content_len() < TEXT_BYTES {
+                let line = json::log_entry(batch, &entry, at);
+                self.text.push_str(&line.to_string());
             } else {
-                text::log_entry(batch, &entry, self.explain.look())
-            });
+                self.write_if(0)?;
+                self.explain
+                    .out
+                    .results(&json::log_entry(batch, &entry, at))?;
+            }
             self.write_if(TEXT_BYTES)
         })?;
         if let Some(why) = why {

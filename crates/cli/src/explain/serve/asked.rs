@@ -1,6 +1,6 @@
 use klamm_explain::html::{Ask, problem};
 use klamm_explain::input::{self, InputError};
-use klamm_explain::{Direction, Options, find_api};
+use klamm_explain::{Direction, Options, find_api, is_readable};
 use klamm_protocol::{ApiVersion, Bytes};
 
 /// The most names and values that a form may have.
@@ -90,7 +90,8 @@ impl Asked {
         };
         let api = match kind {
             "request" => None,
-            _ => Some(api(pairs)?),
+            "request-body" => Some(api(pairs, Direction::Request)?),
+            _ => Some(api(pairs, Direction::Response)?),
         };
         Ok(Self {
             bytes,
@@ -109,7 +110,7 @@ impl Asked {
     }
 }
 
-fn api(pairs: &Pairs) -> Result<ApiVersion, String> {
+fn api(pairs: &Pairs, direction: Direction) -> Result<ApiVersion, String> {
     let name = pairs.value("api").ok_or_else(|| {
         problem(
             "The API is missing",
@@ -124,8 +125,9 @@ fn api(pairs: &Pairs) -> Result<ApiVersion, String> {
         None => Some(key.stable_versions().max),
         Some(text) => text.parse().ok(),
     };
-    match version.filter(|version| coded.contains(*version)) {
-        Some(version) => Ok(ApiVersion { key, version }),
+    let api = version.map(|version| ApiVersion { key, version });
+    match api.filter(|api| is_readable(*api, direction)) {
+        Some(api) => Ok(api),
         None => Err(problem(
             &format!("{key} has no such version"),
             "",

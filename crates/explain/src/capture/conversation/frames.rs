@@ -34,7 +34,7 @@ impl Conversation {
         };
         let mut used = 0;
         // A token may be shorter than the head of a request.
-        let needed = if is_request && self.sasl {
+        let needed = if is_request && self.tokens.may_come() {
             used = self.collect(from, data, head::SIZE);
             let incoming = self.incoming(from);
             if incoming.head_len < head::SIZE {

@@ -1,6 +1,6 @@
 //! Requests and responses, one with the other.
 
-use klamm_protocol::{ApiKey, ApiVersion, SmallString};
+use klamm_protocol::SmallString;
 
 use super::{Carries, Conversation, MAX_CLIENT_IDS, MAX_WAITING, Waiting};
 use crate::Direction;
@@ -23,17 +23,18 @@ impl Conversation {
     ) {
         let head = RequestHead::parse(bytes);
         let is_full = len == head::REQUEST;
-        let is_due = match (self.carries, self.sasl) {
+        let is_due = match (self.carries, self.tokens.may_come()) {
             (Carries::Kafka, false) => head.is_possible(),
             _ => head.is_likely(),
         };
-        if self.sasl && !(is_full && is_due) {
+        if self.tokens.is_token(is_full.then_some(&head)) {
             let token = self.message(from, Kind::Token(Direction::Request), head.size);
             self.waiting.push_back(Waiting {
                 head: None,
                 sent: token.time,
                 number: 0,
                 client_id: None,
+                inner: None,
             });
             return self.begin(from, token, None, &bytes[..len], shared, sink);
         }
@@ -46,7 +47,7 @@ impl Conversation {
         }
         self.carries = Carries::Kafka;
         self.client = Some(from);
-        self.sasl = false;
+        self.tokens.requested(head.api);
         let mut message = self.message(from, Kind::Message(Direction::Request), head.size);
         message.api = Some(head.api);
         message.correlation_id = Some(head.correlation_id);
@@ -58,6 +59,7 @@ impl Conversation {
             sent: message.time,
             number: 0,
             client_id: None,
+            inner: None,
         });
         let plan = shared.plans.find(head.api, Direction::Request);
         self.begin(from, message, plan, &bytes[..len], shared, sink);
@@ -102,6 +104,7 @@ impl Conversation {
                 message.answers = (waiting.number > 0).then_some(waiting.number);
                 message.latency = Some(message.time.since(waiting.sent));
                 message.client_id = waiting.client_id;
+                message.inner = waiting.inner;
             }
             plan = message
                 .api
@@ -117,6 +120,7 @@ impl Conversation {
     /// A request is complete.
     pub(super) fn requested(&mut self, message: &mut Message, mut found: Findings, time: Time) {
         message.client_id = found.client_id.take().filter(|id| !id.is_empty());
+        message.inner = found.inner;
         self.note_client(message, found.software_name, found.software_version);
         if found.acks == Some(0) {
             // The leader does not answer.
@@ -125,12 +129,8 @@ impl Conversation {
             waiting.sent = time;
             waiting.number = message.number;
             waiting.client_id.clone_from(&message.client_id);
+            waiting.inner = message.inner;
         }
-        const HANDSHAKE: ApiVersion = ApiVersion {
-            key: ApiKey::SASL_HANDSHAKE,
-            version: 0,
-        };
-        self.sasl |= message.api == Some(HANDSHAKE) || matches!(message.kind, Kind::Token(_));
     }
 
     fn note_client(

@@ -34,6 +34,8 @@ pub(super) enum Op {
     Tags,
     /// The error code of a response to ApiVersions: it says whether the rest is of another version.
     UnlessUnsupported,
+    /// What follows is not known.
+    Unknown,
 }
 
 /// What a scan of a message does.
@@ -54,6 +56,15 @@ impl Plan {
             .structure(&schema.root, &mut plan.ops);
         }
         plan
+    }
+
+    /// The plan for a response to ApiVersions of a version that is not known: every version has its
+    /// error code at the same place.
+    pub(in crate::capture) fn of_unknown_version(mut self) -> Self {
+        let code = self.ops.iter().position(|op| *op == Op::UnlessUnsupported);
+        self.ops.truncate(code.map_or(0, |code| code + 1));
+        self.ops.push(Op::Unknown);
+        self
     }
 }
 
@@ -107,7 +118,10 @@ impl Planner<'_> {
                 Some(kept) => ops.push(Op::Text(form, kept)),
                 None => ops.push(Op::Sized(form)),
             },
-            Type::Bytes | Type::Records => ops.push(Op::Sized(form)),
+            Type::Bytes | Type::Records => match self.kept(field) {
+                Some(kept) => ops.push(Op::Text(form, kept)),
+                None => ops.push(Op::Sized(form)),
+            },
             _ => match self.kept(field) {
                 Some(_) if self.schema.name == "ApiVersionsResponse" => {
                     ops.push(Op::UnlessUnsupported);
@@ -147,6 +161,9 @@ impl Planner<'_> {
             }
             (Kind::Header, "ClientId") => Some(Kept::ClientId),
             (Kind::Request, "Acks") if self.schema.name == "ProduceRequest" => Some(Kept::Acks),
+            (Kind::Request, "RequestData") if self.schema.name == "EnvelopeRequest" => {
+                Some(Kept::Inner)
+            }
             (Kind::Request, "ClientSoftwareName") => Some(Kept::SoftwareName),
             (Kind::Request, "ClientSoftwareVersion") => Some(Kept::SoftwareVersion),
             _ => None,

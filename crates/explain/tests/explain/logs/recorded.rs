@@ -149,7 +149,7 @@ fn changed_segments_never_panic() {
                 let (found, _) = entries(&bytes, file.contents);
                 for (batch, entry) in &found {
                     log_entry(batch, entry, Look::default());
-                    json::log_entry(batch, entry, 0);
+                    json::log_entry(batch, entry, 0).to_string();
                 }
                 let tree = decode::records(bytes.into(), file.contents, &Options::default());
                 assert_tiles(&tree, &place);
