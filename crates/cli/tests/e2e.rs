@@ -5,6 +5,7 @@ mod explain;
 mod explain_documented;
 mod explain_flags;
 mod explain_logs;
+mod explain_serve;
 mod interrupts;
 mod leaders;
 mod misuse;

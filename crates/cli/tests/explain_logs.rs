@@ -92,3 +92,89 @@ async fn a_cut_segment_is_shown_up_to_the_cut() {
         "{misuse}"
     );
 }
+
+/// A page says of a file what the text says, and both end with the same status.
+#[tokio::test]
+async fn text_json_and_pages_agree_on_what_is_wrong() {
+    let read =
+        |name: &str| std::fs::read(format!("{LOGS}/{name}")).expect("it is in the repository");
+    let segment = read("orders-1/00000000000000000000.log");
+    let index = read("orders-1/00000000000000000000.timeindex");
+    let producers = read("orders-1/00000000000000000006.snapshot");
+    let len = segment.len();
+    let mut flipped = segment.clone();
+    flipped[100] ^= 1;
+    let folder = std::env::temp_dir().join(format!("klamm-agree-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the temporary directory is writable");
+    for (name, bytes, code, said) in [
+        ("00000000000000000000.log", segment.clone(), 0, ""),
+        ("00000000000000000000.log", Vec::new(), 0, "0 batches"),
+        (
+            "00000000000000000000.log",
+            segment[..len - 1].to_vec(),
+            1,
+            "77 of 78 bytes are here",
+        ),
+        (
+            "00000000000000000000.log",
+            segment[..1].to_vec(),
+            0,
+            "1 byte that is 0",
+        ),
+        (
+            "00000000000000000000.log",
+            [&segment[..], &[0; 99]].concat(),
+            0,
+            "99 bytes that are 0",
+        ),
+        (
+            "00000000000000000000.log",
+            [&segment[..], &[7; 99]].concat(),
+            1,
+            "none of 0, 1 and 2",
+        ),
+        ("00000000000000000000.log", flipped, 1, "0xcd713a94"),
+        ("00000000000000000000.timeindex", Vec::new(), 0, "0 entries"),
+        (
+            "00000000000000000000.timeindex",
+            [&index[..], b"x"].concat(),
+            1,
+            "1 byte at the end is no entry",
+        ),
+        (
+            "00000000000000000000.index",
+            vec![0; 8],
+            0,
+            "8 bytes that are 0",
+        ),
+        (
+            "00000000000000000000.txnindex",
+            vec![1; 35],
+            1,
+            "1 byte at the end is no entry",
+        ),
+        (
+            "00000000000000000006.snapshot",
+            producers[..20].to_vec(),
+            1,
+            "stopped",
+        ),
+        ("leader-epoch-checkpoint", b"0\n1\n0 7\n".to_vec(), 0, "0 7"),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, &bytes).expect("the folder is writable");
+        for output in ["text", "json", "html"] {
+            let command = format!("explain --file {} --output {output}", path.display());
+            let shown = klamm(&command).await;
+            assert_eq!(
+                shown.code,
+                Some(code),
+                "{command}, {} bytes: {shown}",
+                bytes.len()
+            );
+            let is_said = output == "json" || shown.stdout.contains(said);
+            assert!(is_said, "{command}, {} bytes: {shown}", bytes.len());
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("it was made");
+}

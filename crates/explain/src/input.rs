@@ -4,7 +4,7 @@ mod form;
 
 use thiserror::Error;
 
-pub use form::{Form, START_BYTES};
+pub use form::{Form, START_BYTES, base_offset};
 
 /// Why a text is no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -29,9 +29,7 @@ use bytes::{Hex, Line};
 
 use crate::decode::{request, response};
 use crate::text::{base64_url, count};
-use crate::{
-    Direction, NoSuchVersion, Node, Options, Region, Role, Severity, Tree, Value, smallest_frame,
-};
+use crate::{Direction, NoSuchVersion, Node, Options, Region, Role, Tree, Value, smallest_frame};
 
 /// The smallest instance of a message, as one JSON object on one line.
 pub fn smallest(api: ApiVersion, direction: Direction) -> Result<String, NoSuchVersion> {
@@ -111,11 +109,7 @@ impl Serialize for Message<'_> {
 
 fn problem(problem: &crate::Problem) -> Json {
     serde_json::json!({
-        "severity": match problem.severity {
-            Severity::Notice => "notice",
-            Severity::Broken => "broken",
-            Severity::Stopped => "stopped",
-        },
+        "severity": problem.severity.name(),
         "offset": problem.offset,
         "region": problem.region,
         "path": problem.path,

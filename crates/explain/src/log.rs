@@ -7,6 +7,7 @@
 mod batch;
 mod cut;
 mod filter;
+mod guess;
 mod index;
 mod producers;
 mod says;

@@ -210,6 +210,17 @@ pub enum Severity {
     Stopped,
 }
 
+impl Severity {
+    /// The name in texts and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Notice => "notice",
+            Self::Broken => "broken",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 /// Something about bytes that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

@@ -19,6 +19,7 @@ pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
 pub(crate) use layout::runs;
 pub use list::list;
+pub(crate) use log::{batches_text, entries_text, rest_says, tail_says};
 pub use log::{
     in_short, index_end, index_entry, log_entry, log_file, log_headings, log_problem, log_tail,
     log_total,
@@ -30,8 +31,7 @@ pub use schema::schema_text;
 pub use tree::tree;
 
 pub(crate) use errors::find_error;
-use value::printable;
-pub(crate) use value::{base64_url, bytes_shown, count, hex, shown, shown_value};
+pub(crate) use value::{base64_url, bytes_shown, count, hex, printable, shown, shown_value};
 
 use crate::Part;
 

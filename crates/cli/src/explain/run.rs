@@ -220,13 +220,13 @@ impl Explain<'_> {
         let ask = html::Ask {
             form: Some(form),
             contents: Some(self.contents(&source, form)),
-            name: None,
+            name: source.file_name(),
             api,
             body: args.body_only.then_some(self.body_direction()),
             options: self.options(),
         };
         let bytes = source.read_all()?;
-        if bytes.is_empty() {
+        if bytes.is_empty() && form == Form::Frames {
             return Err(no_bytes().into());
         }
         let decoded = html::decoded_page(bytes.into(), &ask);

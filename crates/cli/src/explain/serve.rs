@@ -8,6 +8,7 @@ mod answer;
 mod asked;
 
 use std::convert::Infallible;
+use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,8 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::block_on;
@@ -62,7 +64,8 @@ impl Explain<'_> {
             // Said once signals are listened to: whoever reads the address may send one.
             let served = async {
                 self.out.results(&format!("http://{address}/\n"))?;
-                let never: Infallible = accept(listener, server).await;
+                let incoming = async || Ok(listener.accept().await?.0);
+                let never: Infallible = accept(incoming, server).await;
                 match never {}
             };
             match Interrupt::new().race(served).await {
@@ -78,19 +81,20 @@ impl Explain<'_> {
     }
 }
 
-async fn accept(listener: TcpListener, server: Arc<Server>) -> Infallible {
+/// Answers the connections that come, some at a time.
+async fn accept<S: Stream>(
+    mut incoming: impl AsyncFnMut() -> io::Result<S>,
+    server: Arc<Server>,
+) -> Infallible {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         // The semaphore is never closed.
         let Ok(permit) = room.clone().acquire_owned().await else {
             continue;
         };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(_) => {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
+        let Ok(stream) = incoming().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
         };
         let server = server.clone();
         tokio::spawn(async move {
@@ -101,7 +105,7 @@ async fn accept(listener: TcpListener, server: Arc<Server>) -> Infallible {
 }
 
 /// A connection. That it broke, or took too long, is its other end's affair.
-async fn connection(stream: TcpStream, server: Arc<Server>) {
+async fn connection(stream: impl Stream, server: Arc<Server>) {
     let service = service_fn(move |request| {
         let server = server.clone();
         async move { Ok::<_, Infallible>(server.answer(request).await) }
@@ -113,3 +117,11 @@ async fn connection(stream: TcpStream, server: Arc<Server>) {
         .serve_connection(TokioIo::new(stream), service);
     let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
 }
+
+/// What a connection is made of.
+trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 use super::element::Html;
 use super::shell::{Section, Shell};
-use crate::apis;
+use crate::{Contents, apis};
 
 pub(super) const PATH: &str = "decode.html";
 
@@ -14,8 +14,8 @@ pub(super) fn page(shell: Shell, result: &str) -> String {
     html.leaf("h1", &[], "Decode bytes");
     html.element("p", &[("class", "lead")], |html| {
         html.text(
-            "Paste a request or a response, or drop a file: frames, a capture (pcap, pcapng), a \
-             log segment or a snapshot. klamm on this machine decodes it; nothing leaves it. ",
+            "Paste a request or a response, or drop a file: frames, a capture (pcap, pcapng), or \
+             any file of a log directory. klamm on this machine decodes it; nothing leaves it. ",
         );
         html.text(&format!(
             "It may have up to {} MiB.",
@@ -94,6 +94,10 @@ fn form(html: &mut Html) {
             ];
             html.void("input", &attributes);
         });
+        let mut topics = vec![("", "as its records look")];
+        topics.extend(Contents::TOPICS.iter().map(|(_, topic)| (*topic, *topic)));
+        topics.push(("other", "another"));
+        choice("Topic of a log", "topic", &topics, html);
         html.element("label", &[("class", "check")], |html| {
             let attributes = [("type", "checkbox"), ("name", "secrets"), ("value", "show")];
             html.void("input", &attributes);

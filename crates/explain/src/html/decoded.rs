@@ -1,3 +1,5 @@
+mod log;
+
 use bytes::Bytes;
 use klamm_protocol::ApiVersion;
 
@@ -9,6 +11,7 @@ use super::tree::Rows;
 use crate::capture::{self, Capture, Carries, Event};
 use crate::decode::{self, Stream};
 use crate::input::Form;
+use crate::log::{IndexKind, producers};
 use crate::text::{count, title};
 use crate::{Contents, Direction, Options, Severity, Tree};
 
@@ -24,7 +27,8 @@ const MOST_LINES: usize = 200;
 pub struct Ask {
     /// Their form; else it is told from how they begin, and from `name`.
     pub form: Option<Form>,
-    /// What the records of a log hold; else those of a snapshot are the metadata log's.
+    /// What the records of a log hold; else those of a snapshot are the metadata log's, and of others
+    /// it is told from how the first ones look.
     pub contents: Option<Contents>,
     /// The name of their file.
     pub name: Option<String>,
@@ -95,24 +99,24 @@ impl Shown {
         let form = ask
             .form
             .unwrap_or_else(|| Form::tell(&bytes, ask.name.as_deref()));
-        let contents = ask.contents.unwrap_or(match form {
-            Form::Snapshot => Contents::Metadata,
-            _ => Contents::Opaque,
-        });
         match form {
             Form::Frames => self.frames(bytes, ask),
             Form::Pcap | Form::Pcapng => self.capture(&bytes),
             Form::Log | Form::Snapshot => {
-                self.add(&decode::records(bytes, contents, &self.options), None)
+                let contents = ask.contents.or(match form {
+                    Form::Snapshot => Some(Contents::Metadata),
+                    _ => None,
+                });
+                self.log(&bytes, contents);
             }
-            _ => {
-                let what = format!("a page shows no {} files", form.name());
-                self.problem("stopped", &what);
-            }
+            Form::OffsetIndex => self.index(IndexKind::Offset, bytes, ask),
+            Form::TimeIndex => self.index(IndexKind::Time, bytes, ask),
+            Form::TransactionIndex => self.index(IndexKind::Transaction, bytes, ask),
+            Form::Producers => self.add(&producers(bytes, &self.options), None),
+            Form::Text => self.text(&bytes),
         }
         if self.dropped > 0 {
-            let more = format!("… and {} more", count(self.dropped, "message"));
-            self.html.leaf("p", &[("class", "more")], &more);
+            self.more(&count(self.dropped, "message"));
         }
     }
 
@@ -135,12 +139,19 @@ impl Shown {
             keeps_bytes: true,
             ..capture::Options::default()
         });
-        let (mut kept, mut findings) = (Vec::new(), Vec::new());
-        let (mut dropped, mut is_bad) = (0, false);
+        let above = std::mem::take(&mut self.html);
+        let mut findings = Vec::new();
+        let mut is_bad = false;
         let mut sink = |event| match event {
             Event::Start(_) => {}
-            Event::Message(message) if kept.len() < MOST_MESSAGES => kept.push(message),
-            Event::Message(_) => dropped += 1,
+            // Shown at once, so that no more than one message is in memory.
+            Event::Message(message) if self.messages < MOST_MESSAGES => {
+                let place = format!("{} on connection {}: ", message.number, message.connection);
+                if let Some(tree) = message.explain(&self.options) {
+                    self.add(&tree, Some(&place));
+                }
+            }
+            Event::Message(_) => self.dropped += 1,
             Event::Finding(finding) => {
                 is_bad |= finding.is_bad();
                 if findings.len() < MOST_LINES {
@@ -150,23 +161,22 @@ impl Shown {
         };
         let pushed = capture.push(bytes, &mut sink);
         let (summary, end) = capture.finish(pushed.is_ok(), &mut sink);
+        let messages = std::mem::replace(&mut self.html, above);
         if let Err(error) = pushed.and(end) {
-            self.problem("stopped", &error.to_string());
+            self.line(Severity::Stopped, &error.to_string());
         }
-        self.dropped += dropped;
         self.is_sound &= !is_bad;
         self.connections(&summary);
         for finding in findings {
-            let word = if finding.is_bad() { "broken" } else { "notice" };
+            let severity = if finding.is_bad() {
+                Severity::Broken
+            } else {
+                Severity::Notice
+            };
             let what = format!("connection {}: {finding}", finding.connection);
-            self.line(word, &what);
+            self.line(severity, &what);
         }
-        for message in kept {
-            let place = format!("{} on connection {}: ", message.number, message.connection);
-            if let Some(tree) = message.explain(&self.options) {
-                self.add(&tree, Some(&place));
-            }
-        }
+        self.html.append(&messages);
     }
 
     fn connections(&mut self, summary: &capture::Summary) {
@@ -202,12 +212,7 @@ impl Shown {
         if !tree.problems.is_empty() {
             self.html.element("ul", &[("class", "problems")], |html| {
                 for problem in tree.problems.iter().take(MOST_LINES) {
-                    let word = match problem.severity {
-                        Severity::Notice => "notice",
-                        Severity::Broken => "broken",
-                        Severity::Stopped => "stopped",
-                    };
-                    line(word, &problem.to_string(), "li", html);
+                    line(problem.severity, &problem.to_string(), "li", html);
                 }
             });
         }
@@ -218,19 +223,22 @@ impl Shown {
         self.bytes -= message(tree, &title, room, &mut self.rows, &mut self.html);
     }
 
-    /// Why bytes cannot be explained.
-    fn problem(&mut self, word: &'static str, what: &str) {
-        self.is_sound = false;
-        self.line(word, what);
+    /// What is to be said of all of the bytes.
+    fn line(&mut self, severity: Severity, what: &str) {
+        self.is_sound &= severity == Severity::Notice;
+        line(severity, what, "p", &mut self.html);
     }
 
-    fn line(&mut self, word: &'static str, what: &str) {
-        line(word, what, "p", &mut self.html);
+    /// That there is more than a page shows.
+    fn more(&mut self, what: &str) {
+        let more = format!("… and {what} more");
+        self.html.leaf("p", &[("class", "more")], &more);
     }
 }
 
-fn line(word: &'static str, what: &str, tag: &'static str, html: &mut Html) {
+fn line(severity: Severity, what: &str, tag: &'static str, html: &mut Html) {
     html.element(tag, &[("class", "problem")], |html| {
+        let word = severity.name();
         html.leaf("b", &[("class", word)], word);
         html.text(" ");
         html.text(what);

@@ -25,6 +25,11 @@ impl Rows {
         }
     }
 
+    /// Whether there may be no more rows.
+    pub(super) fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
     /// A table with a row for each of the nodes and those below them.
     pub(super) fn table(&mut self, nodes: &[Node], label: &str, html: &mut Html) {
         self.regions = 0;

@@ -128,6 +128,14 @@ fn named(name: &str) -> Option<Form> {
     }
 }
 
+/// The offset that the name of a file in a log directory begins with.
+pub fn base_offset(name: &str) -> Option<i64> {
+    let end = name
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(name.len());
+    name[..end].parse().ok()
+}
+
 /// Whether bytes begin as a batch does, and not as a frame: the first half of the offset is 0 in
 /// logs of up to four billion records, and no frame has a size of 0.
 fn is_batch(start: &[u8]) -> bool {

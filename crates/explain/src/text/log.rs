@@ -1,8 +1,8 @@
 use super::Look;
 use super::value::count;
-use crate::Tree;
 use crate::log::{Batch, Entry, IndexEntry, Tail, fields};
 use crate::time::utc;
+use crate::{Severity, Tree};
 
 /// Columns of the offset, of the epoch and of the type.
 const WIDTHS: [usize; 3] = [10, 5, 28];
@@ -62,38 +62,54 @@ pub fn log_problem(at: u64, what: &str, look: Look) -> String {
 }
 
 fn problem_line(what: &str, look: Look) -> String {
-    format!("{}: {what}\n", look.bad("broken"))
+    severity_line(Severity::Broken, what, look)
 }
 
 /// The end of a segment that is no batch.
 pub fn log_tail(tail: &Tail, look: Look) -> String {
+    let (severity, what) = tail_says(tail);
+    severity_line(severity, &what, look)
+}
+
+/// How bad the end of a segment is that is no batch, and what it is.
+pub(crate) fn tail_says(tail: &Tail) -> (Severity, String) {
     match tail {
-        Tail::Zeros { at, len } => format!(
-            "{}: byte {at}: {} that are 0, room that was not written to yet\n",
-            look.bold("notice"),
-            bytes(*len)
-        ),
+        Tail::Zeros { at, len } => (Severity::Notice, format!("byte {at}: {}", room(*len))),
         Tail::Cut { piece, needed } => {
             let there = piece.bytes.len();
             let there = match needed {
-                Some(needed) => format!("{there} of {needed} bytes"),
-                None => bytes(there as u64),
+                Some(needed) => format!("{there} of {}", count(*needed, "byte")),
+                None => count(there, "byte"),
             };
-            format!(
-                "{}: byte {}: the start of a batch: {there} are here\n",
-                look.bad("broken"),
+            let verb = if piece.bytes.len() == 1 { "is" } else { "are" };
+            let what = format!(
+                "byte {}: the start of a batch: {there} {verb} here",
                 piece.at
-            )
+            );
+            (Severity::Broken, what)
         }
-        Tail::Broken { at, len, why } => format!(
-            "{}: byte {at}: {why}; {} not read\n",
-            look.bad("stopped"),
-            match len {
-                1 => "1 byte is".to_owned(),
-                len => format!("{len} bytes are"),
-            }
-        ),
+        Tail::Broken { at, len, why } => {
+            let verb = if *len == 1 { "is" } else { "are" };
+            let what = format!("byte {at}: {why}; {} {verb} not read", bytes(*len));
+            (Severity::Stopped, what)
+        }
     }
+}
+
+fn room(len: u64) -> String {
+    let verb = if len == 1 { "is" } else { "are" };
+    format!(
+        "{} that {verb} 0, room that was not written to yet",
+        bytes(len)
+    )
+}
+
+fn severity_line(severity: Severity, what: &str, look: Look) -> String {
+    let word = match severity {
+        Severity::Notice => look.bold(severity.name()),
+        _ => look.bad(severity.name()),
+    };
+    format!("{word}: {what}\n")
 }
 
 /// What a segment had.
@@ -101,16 +117,20 @@ pub fn log_total(batches: u64, records: u64, shown: u64, size: u64, look: Look) 
     let mut text = format!(
         "{} in {}, {}",
         count(records as usize, "record"),
-        match batches {
-            1 => "1 batch".to_owned(),
-            batches => format!("{batches} batches"),
-        },
+        batches_text(batches),
         bytes(size)
     );
     if shown < records {
         text.push_str(&format!("; {shown} shown"));
     }
     look.dim(&text) + "\n"
+}
+
+pub(crate) fn batches_text(batches: u64) -> String {
+    match batches {
+        1 => "1 batch".to_owned(),
+        batches => format!("{batches} batches"),
+    }
 }
 
 /// An entry of an index on one line.
@@ -138,19 +158,29 @@ pub fn index_entry(entry: &IndexEntry) -> String {
 
 /// The end of an index.
 pub fn index_end(entries: usize, rest: &[u8], look: Look) -> String {
-    let mut text = String::new();
-    let len = bytes(rest.len() as u64);
+    let text = match rest_says(rest) {
+        Some((severity, what)) => severity_line(severity, &what, look),
+        None => String::new(),
+    };
+    text + &look.dim(&entries_text(entries)) + "\n"
+}
+
+/// How bad it is what follows the entries of an index, and what it is.
+pub(crate) fn rest_says(rest: &[u8]) -> Option<(Severity, String)> {
+    let len = rest.len() as u64;
     if rest.iter().any(|byte| *byte != 0) {
-        text = format!("{}: {len} at the end are no entry\n", look.bad("broken"));
-    } else if !rest.is_empty() {
-        let what = format!("{len} that are 0, room that was not written to yet");
-        text = format!("{}: {what}\n", look.bold("notice"));
+        let verb = if len == 1 { "is" } else { "are" };
+        let what = format!("{} at the end {verb} no entry", bytes(len));
+        return Some((Severity::Broken, what));
     }
-    let total = match entries {
+    (len > 0).then(|| (Severity::Notice, room(len)))
+}
+
+pub(crate) fn entries_text(entries: usize) -> String {
+    match entries {
         1 => "1 entry".to_owned(),
         entries => format!("{entries} entries"),
-    };
-    text + &look.dim(&total) + "\n"
+    }
 }
 
 /// A file of a log directory, above what is in it.
@@ -169,10 +199,7 @@ pub fn in_short(tree: &Tree, look: Look) -> String {
 }
 
 fn bytes(len: u64) -> String {
-    match len {
-        1 => "1 byte".to_owned(),
-        len => format!("{len} bytes"),
-    }
+    count(usize::try_from(len).unwrap_or(usize::MAX), "byte")
 }
 
 /// The text in so many columns.

@@ -116,11 +116,7 @@ pub fn decoded(explained: &Tree, look: Look) -> String {
         out.push('\n');
     }
     for problem in &explained.problems {
-        let word = match problem.severity {
-            Severity::Notice => "notice",
-            Severity::Broken => "broken",
-            Severity::Stopped => "stopped",
-        };
+        let word = problem.severity.name();
         let word = if problem.severity == Severity::Notice {
             look.bold(word)
         } else {

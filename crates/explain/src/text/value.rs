@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A text without characters that terminals obey.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|c| push_printable(c, &mut out));
     out

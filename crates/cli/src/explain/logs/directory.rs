@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use klamm_explain::input::Form;
+use klamm_explain::input::{Form, base_offset};
 use klamm_explain::log::Filter;
 
 use crate::errors::Problem;
@@ -59,7 +59,7 @@ pub(super) fn list(path: &Path) -> Result<Listing, Problem> {
         match Form::tell(&[], Some(&name)) {
             Form::Frames => listing.unknown.push(name),
             form => listing.files.push(LogFile {
-                offset: offset_of(&name),
+                offset: base_offset(&name),
                 size: Some(metadata.len()),
                 path,
                 name,
@@ -88,14 +88,6 @@ pub(super) fn list(path: &Path) -> Result<Listing, Problem> {
             .next("give the directory of a partition, such as __cluster_metadata-0"));
     }
     Ok(listing)
-}
-
-/// The offset that a file's name begins with.
-pub(super) fn offset_of(name: &str) -> Option<i64> {
-    let end = name
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(name.len());
-    name[..end].parse().ok()
 }
 
 impl Listing {

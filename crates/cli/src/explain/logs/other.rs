@@ -1,9 +1,8 @@
-use klamm_explain::input::Form;
+use klamm_explain::input::{Form, base_offset};
 use klamm_explain::log::{IndexEntries, producers};
 use klamm_explain::{json, text};
 use klamm_protocol::Bytes;
 
-use super::directory::offset_of;
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::explain::args::Format;
@@ -22,7 +21,7 @@ impl Explain<'_> {
         let Some(kind) = form.index_kind() else {
             return Ok(Exit::Done);
         };
-        let base = source.file_name().and_then(|name| offset_of(&name));
+        let base = source.file_name().and_then(|name| base_offset(&name));
         let bytes = Bytes::from(source.read_all()?);
         let mut entries = IndexEntries::new(kind, base.unwrap_or(0), bytes);
         let mut shown = String::new();

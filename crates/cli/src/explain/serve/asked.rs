@@ -1,6 +1,6 @@
 use klamm_explain::html::{Ask, problem};
-use klamm_explain::input::{self, InputError};
-use klamm_explain::{Direction, Options, find_api, is_readable};
+use klamm_explain::input::{self, Form, InputError};
+use klamm_explain::{Contents, Direction, Options, find_api, is_readable};
 use klamm_protocol::{ApiVersion, Bytes};
 
 /// The most names and values that a form may have.
@@ -79,7 +79,8 @@ impl Asked {
     }
 
     fn new(bytes: Bytes, pairs: &Pairs) -> Result<Self, String> {
-        if bytes.is_empty() {
+        let name = pairs.value("name");
+        if bytes.is_empty() && Form::tell(&bytes, name) == Form::Frames {
             return Err(nothing());
         }
         let kind = pairs.value("kind").unwrap_or("request");
@@ -97,8 +98,8 @@ impl Asked {
             bytes,
             ask: Ask {
                 form: None,
-                contents: None,
-                name: pairs.value("name").map(str::to_owned),
+                contents: pairs.value("topic").map(Contents::of_topic),
+                name: name.map(str::to_owned),
                 api,
                 body,
                 options: Options {

@@ -199,3 +199,45 @@ fn files_beside_segments() {
     }
     assert!(count > 10, "{count} files");
 }
+
+/// Where nobody says which topic a segment is of, its records do.
+#[test]
+fn contents_are_told_from_the_records() {
+    let mut told = 0;
+    for file in segments() {
+        let guess = Contents::guess(&file.bytes);
+        // A segment of control records alone tells nothing.
+        assert!(
+            guess == file.contents || guess == Contents::Opaque,
+            "{}: {guess:?}",
+            file.place
+        );
+        told += usize::from(guess != Contents::Opaque);
+    }
+    assert!(told >= 5, "{told}");
+    assert_eq!(Contents::guess(b""), Contents::Opaque);
+    assert_eq!(
+        Contents::guess(&klamm_explain::EMPTY_BATCH),
+        Contents::Opaque
+    );
+}
+
+/// Every file of a log directory has a page, whose notices and soundness are those of the text.
+#[test]
+fn every_file_has_a_page() {
+    for file in files() {
+        let name = file.place.rsplit_once('/').unwrap().1;
+        let ask = klamm_explain::html::Ask {
+            name: Some(name.to_owned()),
+            ..Default::default()
+        };
+        for (len, is_sound) in [
+            (file.bytes.len(), true),
+            (0, file.form != Form::Producers),
+            (file.bytes.len() - 1, file.form == Form::Text),
+        ] {
+            let page = klamm_explain::html::decoded(file.bytes.slice(..len), &ask);
+            assert_eq!(page.is_sound, is_sound, "{}: {}", file.place, page.html);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Clients that are slow, many or greedy. Time is paused: it goes on when nothing else does.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use super::*;
+
+const GET: &[u8] = b"GET /errors.html HTTP/1.1\r\nhost: 127.0.0.1:4711\r\n\r\n";
+
+fn server() -> Arc<Server> {
+    Arc::new(Server::new(4711, false))
+}
+
+/// A client of a server, and the connection that it has there.
+fn connect(server: &Arc<Server>) -> (DuplexStream, JoinHandle<()>) {
+    let (client, stream) = duplex(1 << 10);
+    (client, tokio::spawn(connection(stream, server.clone())))
+}
+
+/// The head of a request that sends so many bytes, and the first of them.
+fn post(len: usize) -> String {
+    format!(
+        "POST /decode.html?part=result HTTP/1.1\r\nhost: 127.0.0.1:4711\r\n\
+         content-length: {len}\r\n\r\nx"
+    )
+}
+
+async fn answer(mut client: DuplexStream) -> String {
+    let mut text = String::new();
+    client.read_to_string(&mut text).await.unwrap();
+    text
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_say_what_it_wants_is_let_go() {
+    for said in [&b""[..], b"GET / HT", &GET[..GET.len() - 2]] {
+        let (mut client, connection) = connect(&server());
+        client.write_all(said).await.unwrap();
+        let start = Instant::now();
+        connection.await.unwrap();
+        assert!(start.elapsed() < CONNECTION_TIME, "{said:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_is_let_go() {
+    let (mut client, connection) = connect(&server());
+    client.write_all(GET).await.unwrap();
+    connection.await.unwrap();
+    assert!(answer(client).await.starts_with("HTTP/1.1 200"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_that_do_not_come_are_not_waited_for() {
+    let (mut client, connection) = connect(&server());
+    client.write_all(post(100).as_bytes()).await.unwrap();
+    let text = answer(client).await;
+    assert!(text.starts_with("HTTP/1.1 408"), "{text}");
+    assert!(text.contains("The bytes did not come in time"), "{text}");
+    connection.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_bytes_than_the_page_takes_are_refused_before_they_come() {
+    let (mut client, connection) = connect(&server());
+    client
+        .write_all(post((64 << 20) + 1).as_bytes())
+        .await
+        .unwrap();
+    let text = answer(client).await;
+    assert!(text.starts_with("HTTP/1.1 413"), "{text}");
+    connection.await.unwrap();
+}
+
+/// Two inputs are read at a time, and each has so long to come; who waits longer than that for its
+/// turn is told so.
+#[tokio::test(start_paused = true)]
+async fn inputs_that_wait_for_slow_ones_are_told_to_come_again() {
+    let server = server();
+    let mut slow = Vec::new();
+    for _ in 0..4 {
+        let (mut client, _) = connect(&server);
+        client.write_all(post(100).as_bytes()).await.unwrap();
+        slow.push(client);
+        sleep(Duration::from_secs(1)).await;
+    }
+    let (mut client, _) = connect(&server);
+    client.write_all(post(1).as_bytes()).await.unwrap();
+    let text = answer(client).await;
+    assert!(text.starts_with("HTTP/1.1 503"), "{text}");
+    for client in slow {
+        let text = answer(client).await;
+        assert!(text.starts_with("HTTP/1.1 408"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_connections_and_no_more() {
+    let (give, mut take) = mpsc::unbounded_channel();
+    let taken = Arc::new(AtomicUsize::new(0));
+    let count = taken.clone();
+    let incoming = async move || {
+        let stream: DuplexStream = take.recv().await.ok_or(io::ErrorKind::NotConnected)?;
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(stream)
+    };
+    let accepting = tokio::spawn(accept(incoming, server()));
+    let connect = || {
+        let (client, stream) = duplex(1 << 20);
+        give.send(stream).unwrap();
+        client
+    };
+    let mut clients: Vec<_> = (0..MOST_CONNECTIONS).map(|_| connect()).collect();
+    let mut late = connect();
+    late.write_all(GET).await.unwrap();
+    // Every task waits once time goes on.
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(taken.load(Ordering::Relaxed), MOST_CONNECTIONS);
+    clients.pop();
+    let mut start = [0; 12];
+    late.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    assert_eq!(taken.load(Ordering::Relaxed), MOST_CONNECTIONS + 1);
+    accepting.abort();
+}
