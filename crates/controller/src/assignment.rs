@@ -2,37 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use klamm_metadata::placement::{PlacementError, Placer, UsableBroker};
+use klamm_metadata::placement::{Placer, UsableBroker};
 use klamm_metadata::{Place, Replicas};
 use klamm_protocol::data::metadata::PartitionRecord;
 use klamm_protocol::{BrokerId, ErrorCode};
 
 use crate::View;
+use crate::refusal::Refusal;
 
 /// How many records one request may make where they can be in a transaction.
 const MAX_RECORDS: usize = 100_000;
 /// How many it may make where they cannot; Apache Kafka's limit.
 const MAX_RECORDS_IN_ONE_BATCH: usize = 10_000;
-
-/// Why an item of a request is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) code: ErrorCode,
-    pub(crate) text: String,
-}
-
-impl Refusal {
-    pub(crate) fn new(code: ErrorCode, text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { code, text }
-    }
-}
-
-impl From<PlacementError> for Refusal {
-    fn from(error: PlacementError) -> Self {
-        Self::new(ErrorCode::INVALID_REPLICATION_FACTOR, error.to_string())
-    }
-}
 
 /// Refuses an item that would make the records of a request too many.
 pub(crate) fn check_size(view: &View<'_>, records: usize, more: usize) -> Result<(), Refusal> {

@@ -7,7 +7,8 @@ use klamm_protocol::messages::create_partitions::{
 };
 use klamm_protocol::{ErrorCode, PartitionIndex};
 
-use crate::assignment::{Refusal, check_size, chosen, created, placer, repeated};
+use crate::assignment::{check_size, chosen, created, placer, repeated};
+use crate::refusal::Refusal;
 use crate::{Decision, View};
 
 #[cfg(test)]

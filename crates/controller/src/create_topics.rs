@@ -8,7 +8,8 @@ use klamm_protocol::messages::create_topics::{
 };
 use klamm_protocol::{ErrorCode, PartitionIndex, Uuid};
 
-use crate::assignment::{Refusal, check_size, chosen, created, placer, repeated};
+use crate::assignment::{check_size, chosen, created, placer, repeated};
+use crate::refusal::Refusal;
 use crate::{Decision, View};
 
 #[cfg(test)]

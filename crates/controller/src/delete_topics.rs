@@ -7,7 +7,7 @@ use klamm_protocol::messages::delete_topics::{
 };
 use klamm_protocol::{ErrorCode, SmallString, Uuid};
 
-use crate::assignment::Refusal;
+use crate::refusal::Refusal;
 use crate::{Decision, View};
 
 #[cfg(test)]

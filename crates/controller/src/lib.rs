@@ -10,6 +10,7 @@
 //!   change of a leader. The caller appends the records, applies them to the image at once, so that
 //!   the next decision sees them, and answers when they are committed.
 
+mod allocate_producer_ids;
 mod alter_partition;
 mod assign_dirs;
 mod assignment;
@@ -23,6 +24,7 @@ mod elections;
 mod failover;
 mod heartbeat;
 mod reassignments;
+mod refusal;
 mod registration;
 mod rounds;
 mod sessions;
@@ -31,6 +33,7 @@ mod testing;
 mod time;
 mod view;
 
+pub use allocate_producer_ids::allocate_producer_ids;
 pub use alter_partition::AlterPartition;
 pub use assign_dirs::assign_replicas_to_dirs;
 pub use change::{Change, ChangeRules, WantedChange};

@@ -13,7 +13,8 @@ use klamm_protocol::messages::list_partition_reassignments::{
 };
 use klamm_protocol::{BrokerId, ErrorCode, PartitionIndex};
 
-use crate::assignment::{Refusal, chosen};
+use crate::assignment::chosen;
+use crate::refusal::Refusal;
 use crate::{Decision, ElectionKind, View, WantedChange, Why};
 
 #[cfg(test)]
