@@ -1,14 +1,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use klamm_metadata::{ConfigResourceKind, Place, Record, Replicas};
-use klamm_protocol::data::metadata::{ConfigRecord, PartitionRecord, TopicRecord};
+use klamm_metadata::config_keys::TOPIC_KEYS;
+use klamm_metadata::{ConfigResource, Place, Record, Replicas};
+use klamm_protocol::data::metadata::{PartitionRecord, TopicRecord};
 use klamm_protocol::messages::create_topics::{
-    CreatableTopic, CreatableTopicConfig, CreatableTopicConfigs, CreatableTopicResult,
-    CreateTopicsRequest, CreateTopicsResponse,
+    CreatableTopic, CreatableTopicConfigs, CreatableTopicResult, CreateTopicsRequest,
+    CreateTopicsResponse,
 };
 use klamm_protocol::{ErrorCode, PartitionIndex, Uuid};
 
 use crate::assignment::{check_size, chosen, created, placer, repeated};
+use crate::config_source::ConfigSource;
+use crate::configs::{ConfigChanges, Op, Origin};
 use crate::refusal::Refusal;
 use crate::{Decision, View};
 
@@ -20,15 +23,6 @@ const MAX_NAME_LEN: usize = 249;
 /// The topic of the metadata log, which is none of the cluster's.
 const METADATA_TOPIC: &str = "__cluster_metadata";
 
-/// What the caller knows of topic configs: names, values, defaults.
-pub trait TopicConfigs {
-    /// Says what is wrong with a key or value.
-    fn check(&self, key: &str, value: &str) -> Result<(), String>;
-
-    /// Every config of a new topic for which these were set, in the order of the keys.
-    fn describe(&self, set: &[CreatableTopicConfig]) -> Vec<CreatableTopicConfigs>;
-}
-
 /// A request to create topics.
 #[derive(Clone, Copy)]
 pub struct CreateTopics<'a> {
@@ -38,8 +32,6 @@ pub struct CreateTopics<'a> {
     pub may_create: &'a dyn Fn(&str) -> bool,
     /// Whether the client may see the configs of the topic with a name.
     pub may_describe_configs: &'a dyn Fn(&str) -> bool,
-    /// Topic configs.
-    pub configs: &'a dyn TopicConfigs,
 }
 
 impl CreateTopics<'_> {
@@ -119,13 +111,13 @@ impl CreateTopics<'_> {
         if let Some(other) = view.image().topics().colliding(name) {
             return Err(collision(name, other));
         }
-        let configs = self.check_configs(topic)?;
+        let configs = configs(view, topic)?;
         let id = ids();
         let partitions = partitions(view, topic, id, records.len() + 1 + configs.len(), random)?;
         let factor = partitions
             .first()
             .map_or(0, |partition| partition.replicas.len());
-        let result = self.result(topic, id, partitions.len(), factor);
+        let result = self.result(view, topic, id, partitions.len(), factor);
         records.push(
             TopicRecord {
                 name: topic.name.clone(),
@@ -140,30 +132,9 @@ impl CreateTopics<'_> {
         Ok(result)
     }
 
-    fn check_configs(&self, topic: &CreatableTopic) -> Result<Vec<Record>, Refusal> {
-        let refuse = |text: String| Refusal::new(ErrorCode::INVALID_CONFIG, text);
-        // Where a key is there twice, its last value counts.
-        let mut values = BTreeMap::new();
-        for config in &topic.configs {
-            let value = config.value.as_ref();
-            let value = value.ok_or_else(|| refuse(format!("{} has no value", config.name)))?;
-            values.insert(&*config.name, value);
-        }
-        let record = |(key, value): (&str, &klamm_protocol::SmallString)| {
-            self.configs.check(key, value).map_err(refuse)?;
-            Ok(Record::from(ConfigRecord {
-                resource_type: ConfigResourceKind::TOPIC.0,
-                resource_name: topic.name.clone(),
-                name: key.into(),
-                value: Some(value.clone()),
-                ..Default::default()
-            }))
-        };
-        values.into_iter().map(record).collect()
-    }
-
     fn result(
         &self,
+        view: &View<'_>,
         topic: &CreatableTopic,
         id: Uuid,
         partitions: usize,
@@ -178,7 +149,7 @@ impl CreateTopics<'_> {
             true => CreatableTopicResult {
                 num_partitions: partitions as i32,
                 replication_factor: factor as i16,
-                configs: Some(self.configs.describe(&topic.configs)),
+                configs: Some(described(view, topic)),
                 ..result
             },
             false => CreatableTopicResult {
@@ -187,6 +158,51 @@ impl CreateTopics<'_> {
             },
         }
     }
+}
+
+/// The records of a topic's configs.
+fn configs(view: &View<'_>, topic: &CreatableTopic) -> Result<Vec<Record>, Refusal> {
+    let unset = topic.configs.iter().filter(|config| config.value.is_none());
+    let unset: Vec<&str> = unset.map(|config| &*config.name).collect();
+    if !unset.is_empty() {
+        let text = format!(
+            "Null value not supported for topic configs: {}",
+            unset.join(",")
+        );
+        return Err(Refusal::new(ErrorCode::INVALID_CONFIG, text));
+    }
+    let ops = topic.configs.iter();
+    let ops = ops.map(|config| (&*config.name, Op::Set(config.value.as_deref())));
+    let mut changes = ConfigChanges::new(*view, Origin::Creation);
+    changes.change(
+        &ConfigResource::topic(&topic.name),
+        &ops.collect::<Vec<_>>(),
+    )?;
+    Ok(changes.into_records())
+}
+
+/// Every config of a new topic, in the order of the names.
+fn described(view: &View<'_>, topic: &CreatableTopic) -> Vec<CreatableTopicConfigs> {
+    let mut listed: Vec<_> = TOPIC_KEYS.iter().filter(|key| !key.internal).collect();
+    listed.sort_unstable_by_key(|key| key.name);
+    let described = listed.into_iter().map(|key| {
+        let mut own = topic.configs.iter().rev();
+        let own = own.find(|config| *config.name == *key.name);
+        let (source, value) = match own {
+            Some(config) => (ConfigSource::Topic, config.value.clone()),
+            None => {
+                let (source, value) = view.inherited(key);
+                (source, value.map(|value| (&*value).into()))
+            }
+        };
+        CreatableTopicConfigs {
+            name: key.name.into(),
+            value,
+            config_source: source.to_wire(),
+            ..Default::default()
+        }
+    });
+    described.collect()
 }
 
 fn partitions(
@@ -268,19 +284,22 @@ fn place(topic: Uuid, index: usize) -> Place {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Refusal> {
+/// Whether a topic may have this name. The texts are Kafka's.
+pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let text = match name {
-        "" => "the name is empty".to_owned(),
-        "." | ".." => format!("a topic may not be called {name}"),
+        "" => "the empty string is not allowed".to_owned(),
+        "." | ".." => format!("'{name}' is not allowed"),
         _ if name.chars().count() > MAX_NAME_LEN => {
-            format!("the name is longer than {MAX_NAME_LEN} characters")
+            format!("the length of '{name}' is longer than the max allowed length {MAX_NAME_LEN}")
         }
-        _ if !name.chars().all(is_legal) => {
-            format!("{name}: a name has letters, digits, '.', '_' and '-' only")
-        }
+        _ if !name.chars().all(is_legal) => format!(
+            "'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' \
+             and '-'"
+        ),
         _ => return Ok(()),
     };
+    let text = format!("Topic name is invalid: {text}");
     Err(Refusal::new(ErrorCode::INVALID_TOPIC_EXCEPTION, text))
 }
 

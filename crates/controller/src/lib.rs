@@ -11,10 +11,13 @@
 //!   the next decision sees them, and answers when they are committed.
 
 mod allocate_producer_ids;
+mod alter_configs;
 mod alter_partition;
 mod assign_dirs;
 mod assignment;
 mod change;
+mod config_source;
+mod configs;
 mod create_partitions;
 mod create_topics;
 mod decision;
@@ -23,6 +26,7 @@ mod elect_leaders;
 mod elections;
 mod failover;
 mod heartbeat;
+mod incremental_alter_configs;
 mod reassignments;
 mod refusal;
 mod registration;
@@ -34,20 +38,22 @@ mod time;
 mod view;
 
 pub use allocate_producer_ids::allocate_producer_ids;
+pub use alter_configs::AlterConfigs;
 pub use alter_partition::AlterPartition;
 pub use assign_dirs::assign_replicas_to_dirs;
 pub use change::{Change, ChangeRules, WantedChange};
 pub use create_partitions::CreatePartitions;
-pub use create_topics::{CreateTopics, TopicConfigs};
+pub use create_topics::CreateTopics;
 pub use decision::{Decision, LeaderChange, Why};
 pub use delete_topics::DeleteTopics;
 pub use elect_leaders::ElectLeaders;
 pub use elections::{Candidates, Election, ElectionKind, How};
 pub use failover::{elect_leaderless, fence, unregister};
 pub use heartbeat::{HeartbeatReply, heartbeat};
+pub use incremental_alter_configs::IncrementalAlterConfigs;
 pub use reassignments::{alter_partition_reassignments, list_partition_reassignments};
 pub use registration::{Registration, RegistrationError};
 pub use rounds::{MAX_ELECTIONS_PER_ROUND, elect_uncleanly, rebalance};
 pub use sessions::Sessions;
 pub use time::Now;
-pub use view::{ControllerConfig, View};
+pub use view::{ControllerConfig, ElectionConfig, View};

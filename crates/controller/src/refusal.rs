@@ -13,6 +13,16 @@ impl Refusal {
         let text = text.into();
         Self { code, text }
     }
+
+    /// The client may not do it.
+    pub(crate) fn unauthorized(code: ErrorCode) -> Self {
+        let text = match code {
+            ErrorCode::TOPIC_AUTHORIZATION_FAILED => "Topic authorization failed.",
+            ErrorCode::GROUP_AUTHORIZATION_FAILED => "Group authorization failed.",
+            _ => "Cluster authorization failed.",
+        };
+        Self::new(code, text)
+    }
 }
 
 impl From<PlacementError> for Refusal {

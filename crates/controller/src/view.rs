@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use klamm_metadata::{Image, MetadataVersion, Partition, Topic, directory};
 use klamm_protocol::{BrokerId, Uuid};
 
@@ -19,6 +21,33 @@ pub struct ControllerConfig {
     pub num_partitions: i32,
     /// `default.replication.factor`: how many replicas a new topic has that does not say.
     pub default_replication_factor: i16,
+    /// The nodes of `controller.quorum.voters`; none where the quorum's own log says who votes.
+    pub voters: BTreeSet<BrokerId>,
+    /// What the node's file sets, as it stands there: topics and groups take values from it.
+    pub properties: BTreeMap<String, String>,
+}
+
+/// A config that elections read, at every level where it may be set: the topic, the controller's own
+/// node, all nodes, the node's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ElectionConfig {
+    /// How many replicas must be in sync for a partition to be written to.
+    MinInsyncReplicas,
+    /// Whether a replica that is not in sync may lead where no other can.
+    UncleanLeaderElection,
+}
+
+impl ElectionConfig {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::MinInsyncReplicas, Self::UncleanLeaderElection];
+
+    /// Its key, which is the same for topics and for nodes.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::MinInsyncReplicas => "min.insync.replicas",
+            Self::UncleanLeaderElection => "unclean.leader.election.enable",
+        }
+    }
 }
 
 impl ControllerConfig {
@@ -30,6 +59,8 @@ impl ControllerConfig {
             unclean_leader_election: false,
             num_partitions: 1,
             default_replication_factor: 1,
+            voters: BTreeSet::new(),
+            properties: BTreeMap::new(),
         }
     }
 }
@@ -81,7 +112,7 @@ impl<'a> View<'a> {
     /// How many replicas must be in sync for a topic to be written to: `min.insync.replicas`, and no
     /// more than its first partition has replicas.
     pub fn min_isr(&self, topic: &Topic) -> usize {
-        let value = self.topic_value(topic, "min.insync.replicas");
+        let value = self.topic_value(topic, ElectionConfig::MinInsyncReplicas);
         let wanted = value.and_then(|value| value.trim().parse().ok());
         let first = topic.partitions().next();
         let replicas = first.map_or(usize::MAX, |(_, partition)| partition.replicas().len());
@@ -92,7 +123,7 @@ impl<'a> View<'a> {
 
     /// Whether `unclean.leader.election.enable` holds for a topic.
     pub fn allows_unclean_elections(&self, topic: &Topic) -> bool {
-        match self.topic_value(topic, "unclean.leader.election.enable") {
+        match self.topic_value(topic, ElectionConfig::UncleanLeaderElection) {
             Some(value) => value.trim().eq_ignore_ascii_case("true"),
             None => self.config.unclean_leader_election,
         }
@@ -126,9 +157,23 @@ impl<'a> View<'a> {
         }
     }
 
-    fn topic_value(&self, topic: &Topic, key: &str) -> Option<&'a str> {
+    /// What holds for a key of the controller's own node: set for it, for all nodes, or in its file.
+    pub fn node_value(&self, key: &str) -> Option<&'a str> {
+        let dynamic = self.image.configs().node_value(self.config.node_id, key);
+        dynamic.or_else(|| self.config.properties.get(key).map(|value| &**value))
+    }
+
+    /// Whether a node is a controller, as far as it is known.
+    pub(crate) fn is_controller(&self, id: BrokerId) -> bool {
+        let config = self.config;
+        id == config.node_id
+            || config.voters.contains(&id)
+            || self.image.cluster().controller(id).is_some()
+    }
+
+    fn topic_value(&self, topic: &Topic, config: ElectionConfig) -> Option<&'a str> {
         self.image
             .configs()
-            .topic_value(topic.name(), self.config.node_id, key)
+            .topic_value(topic.name(), self.config.node_id, config.key())
     }
 }

@@ -111,6 +111,9 @@ codes! {
     }
 }
 
+/// The name of the cluster as a resource.
+pub const CLUSTER_NAME: &str = "kafka-cluster";
+
 const WILDCARD: &str = "*";
 const WILDCARD_PRINCIPAL: &str = "User:*";
 

@@ -32,6 +32,7 @@
 
 mod acls;
 mod cluster;
+pub mod config_keys;
 mod configs;
 mod credentials;
 mod error;
@@ -47,7 +48,8 @@ mod topics;
 mod version;
 
 pub use acls::{
-    Acl, Acls, Action, AuthorizerConfig, Operation, PatternType, Permission, ResourceType,
+    Acl, Acls, Action, AuthorizerConfig, CLUSTER_NAME, Operation, PatternType, Permission,
+    ResourceType,
 };
 pub use cluster::{Broker, Cluster, Controller, Endpoint};
 pub use configs::{ConfigResource, ConfigResourceKind, Configs};

@@ -1,29 +1,8 @@
 use klamm_protocol::BrokerId;
-use klamm_protocol::messages::create_topics::CreatableReplicaAssignment;
+use klamm_protocol::messages::create_topics::{CreatableReplicaAssignment, CreatableTopicConfig};
 
 use super::*;
 use crate::testing::Fixture;
-
-/// Knows one config, whose value is a number.
-struct Numbers;
-
-impl TopicConfigs for Numbers {
-    fn check(&self, key: &str, value: &str) -> Result<(), String> {
-        match (key, value.parse::<u32>()) {
-            ("retention.ms", Ok(_)) => Ok(()),
-            _ => Err(format!("{key} may not be {value}")),
-        }
-    }
-
-    fn describe(&self, set: &[CreatableTopicConfig]) -> Vec<CreatableTopicConfigs> {
-        let described = set.iter().map(|config| CreatableTopicConfigs {
-            name: config.name.clone(),
-            value: config.value.clone(),
-            ..Default::default()
-        });
-        described.collect()
-    }
-}
 
 fn topic(name: &str, num_partitions: i32, replication_factor: i16) -> CreatableTopic {
     CreatableTopic {
@@ -74,7 +53,6 @@ fn decide_for(
         request,
         may_create,
         may_describe_configs: &|name| name != "hidden",
-        configs: &Numbers,
     };
     asked.decide(&fixture.view(), ids, |_| 0)
 }
@@ -293,20 +271,67 @@ fn a_topic_that_fails_does_not_hold_up_the_others() {
 #[test]
 fn configs_are_checked_and_stored_between_topic_and_partitions() {
     let fixture = Fixture::new(1);
+    let kinds = |decision: &Decision<CreateTopicsResponse>| {
+        let kinds = decision.records.iter().map(|record| record.kind().1);
+        kinds.collect::<Vec<_>>()
+    };
     let good = with_config(topic("t", 1, 1), "retention.ms", Some("7"));
     let decision = decide(&fixture, vec![good]);
-    let kinds: Vec<_> = decision
-        .records
-        .iter()
-        .map(|record| record.kind().1)
-        .collect();
-    assert_eq!(kinds, ["TopicRecord", "ConfigRecord", "PartitionRecord"]);
-    let described = decision.response.topics[0].configs.as_ref().unwrap();
-    assert_eq!(described[0].value.as_deref(), Some("7"));
-    for value in [Some("x"), None] {
-        let wrong = with_config(topic("t", 1, 1), "retention.ms", value);
-        assert_eq!(code(&fixture, wrong), ErrorCode::INVALID_CONFIG);
+    let made = ["TopicRecord", "ConfigRecord", "PartitionRecord"];
+    assert_eq!(kinds(&decision), made);
+    let refused = [
+        ("retention.ms", Some("x")),
+        ("retention.ms", Some("-2")),
+        ("retention.ms", None),
+        ("no.such.key", Some("7")),
+        ("min.compaction.lag.ms", Some("9223372036854775808")),
+    ];
+    for (key, value) in refused {
+        let wrong = with_config(topic("t", 1, 1), key, value);
+        assert_eq!(code(&fixture, wrong), ErrorCode::INVALID_CONFIG, "{key}");
     }
+    // As in Apache Kafka, the new topic's partitions are told to forget what they never had.
+    let min_isr = with_config(topic("t", 1, 1), "min.insync.replicas", Some("2"));
+    let mut fixture = fixture;
+    let decision = decide(&fixture, vec![min_isr]);
+    let made = [
+        "TopicRecord",
+        "ConfigRecord",
+        "ClearElrRecord",
+        "PartitionRecord",
+    ];
+    assert_eq!(kinds(&decision), made);
+    fixture.carry_out(&decision);
+}
+
+#[test]
+fn a_new_topic_is_described_with_what_it_inherits() {
+    let mut fixture = Fixture::new(1);
+    let file = [
+        ("log.retention.hours", "2"),
+        ("log.segment.bytes", "2000000"),
+    ];
+    let file = file.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    fixture.config.properties = file.into();
+    fixture.config(4, "", "log.segment.bytes", "3000000");
+    fixture.config(4, "100", "compression.type", "zstd");
+    fixture.config(4, "1", "message.max.bytes", "1");
+    let asked = with_config(topic("t", 1, 1), "flush.ms", Some(" 7"));
+    let decision = decide(&fixture, vec![asked]);
+    let described = decision.response.topics[0].configs.as_ref().unwrap();
+    assert!(described.is_sorted_by_key(|config| config.name.to_string()));
+    let of = |name: &str| {
+        let mut configs = described.iter();
+        let config = configs.find(|config| *config.name == *name);
+        config.map(|config| (config.value.as_deref().unwrap(), config.config_source))
+    };
+    assert_eq!(of("flush.ms"), Some((" 7", 1)));
+    assert_eq!(of("compression.type"), Some(("zstd", 2)));
+    assert_eq!(of("segment.bytes"), Some(("3000000", 3)));
+    assert_eq!(of("retention.ms"), Some(("7200000", 4)));
+    assert_eq!(of("max.message.bytes"), Some(("1048588", 5)));
+    assert_eq!(of("leader.replication.throttled.replicas"), Some(("", 5)));
+    assert_eq!(of("internal.segment.bytes"), None);
     let hidden = with_config(topic("hidden", 1, 1), "retention.ms", Some("7"));
     let result = &decide(&fixture, vec![hidden]).response.topics[0];
     assert_eq!(

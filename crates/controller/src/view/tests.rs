@@ -44,6 +44,43 @@ fn the_minimum_isr_is_no_more_than_there_are_replicas() {
     assert_eq!(min_isr(&fixture), 2);
 }
 
+/// Whatever elections come to, they come to by these configs alone: each bears on them at every
+/// level, and no other config does.
+#[test]
+fn elections_read_what_they_say_they_read() {
+    let seen = |fixture: &Fixture| {
+        let topic = fixture.image.topics().by_name("t").unwrap();
+        let view = fixture.view();
+        (view.min_isr(topic), view.allows_unclean_elections(topic))
+    };
+    let plain = || {
+        let mut fixture = Fixture::new(3);
+        fixture.topic("t", &[&[1, 2, 3]]);
+        fixture
+    };
+    let node = NODE.to_string();
+    let levels = [(TOPIC, "t"), (NODES, &*node), (NODES, "")];
+    let topic_keys = klamm_metadata::config_keys::TOPIC_KEYS
+        .iter()
+        .map(|key| key.name);
+    let node_keys = klamm_metadata::config_keys::broker_keys().map(|key| key.name);
+    for key in topic_keys.chain(node_keys) {
+        let is_read = ElectionConfig::ALL.iter().any(|config| config.key() == key);
+        for (kind, name) in levels {
+            let change = |value| {
+                let mut fixture = plain();
+                fixture.config(kind, name, key, value);
+                seen(&fixture)
+            };
+            let is_seen = ["2", "true"]
+                .map(change)
+                .iter()
+                .any(|now| *now != seen(&plain()));
+            assert_eq!(is_seen, is_read, "{key} of {name:?}");
+        }
+    }
+}
+
 #[test]
 fn a_replica_in_a_failed_directory_is_not_live() {
     let mut fixture = Fixture::new(2);

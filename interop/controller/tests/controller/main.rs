@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it is a test")]
 
 mod changes;
+mod histories;
 
 use std::process::ExitCode;
 
@@ -19,10 +20,16 @@ struct Context {
 fn main() -> ExitCode {
     klamm_suite::run(
         "controller",
-        &[Test(
-            "changes::partitions_change_as_in_apache_kafka",
-            changes::decided_alike,
-        )],
+        &[
+            Test(
+                "changes::partitions_change_as_in_apache_kafka",
+                changes::decided_alike,
+            ),
+            Test(
+                "histories::configs_change_as_in_apache_kafka",
+                histories::decided_alike,
+            ),
+        ],
         || {
             let seed = std::env::var("KLAMM_SEED")
                 .map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());

@@ -41,6 +41,7 @@ public final class Peer {
         new Clusters().register(ops);
         new Traffic().register(ops);
         new Changes().register(ops);
+        ops.put("managers", org.apache.kafka.controller.Managers::run);
         new Session().register(ops);
     }
 
