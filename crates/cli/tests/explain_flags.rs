@@ -56,6 +56,26 @@ async fn flags_that_would_change_nothing_are_refused() {
             "error: --to-offset does not go with --output html\n",
         ),
         (
+            "ElectLeaders --tree".to_owned(),
+            "error: --tree is for bytes\n  cause: none are given\n",
+        ),
+        (
+            "--list --api Fetch".to_owned(),
+            "error: --api is for bytes\n",
+        ),
+        (
+            "--serve --topic orders".to_owned(),
+            "error: --topic is for bytes\n",
+        ),
+        (
+            "--errors --port 3".to_owned(),
+            "error: --port is for bytes\n",
+        ),
+        (
+            "--hex 00000000 --as pcap".to_owned(),
+            "error: --hex is no capture\n",
+        ),
+        (
             "TopicRecord --output html".to_owned(),
             "cause: TopicRecord is a type of record\n",
         ),

@@ -3,6 +3,7 @@
 use klamm_protocol::{ApiKey, ApiVersion};
 use klamm_schema::{Field, Schema, Struct};
 
+use crate::words::bytes;
 use crate::{Direction, NoSuchVersion, message_schema, smallest_frame};
 
 /// What differs between two versions of a request or response.
@@ -118,9 +119,9 @@ pub(crate) fn between(
     }
     let (old, new) = changes.sizes;
     lines.push(if old == new {
-        change(Sign::Same, format!("the smallest has {old} bytes"))
+        change(Sign::Same, format!("the smallest has {}", bytes(old)))
     } else {
-        let text = format!("the smallest has {new} bytes instead of {old}");
+        let text = format!("the smallest has {} instead of {old}", bytes(new));
         change(Sign::Changed, text)
     });
     Ok(lines)

@@ -6,7 +6,8 @@ use klamm_schema::Schema;
 
 use crate::capture::{RequestHead, Tokens};
 use crate::node::{Node, Part, Place, Role, Severity, Subject, Tree, Value};
-use crate::walk::{Context, Halt, Opening, Options, Walk, bytes, node};
+use crate::walk::{Context, Halt, Opening, Options, Walk, node};
+use crate::words::{are, bytes, does};
 use crate::{Contents, Direction};
 
 /// Bytes of the length in front of a frame.
@@ -119,7 +120,12 @@ fn sized(
             return walk.halt(0, format!("size {size} is negative"));
         };
         if size > there {
-            let what = format!("says that {} follow, {there} are here", bytes(size));
+            let what = format!(
+                "says that {} follow{}, {there} {} here",
+                bytes(size),
+                does(size),
+                are(there)
+            );
             walk.problem(Severity::Broken, 0, what);
         }
         walk.window(out, size.min(there), |walk, out| read(walk, subject, out))

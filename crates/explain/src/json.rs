@@ -28,7 +28,8 @@ pub(crate) use bytes::Base64;
 use bytes::{Hex, Line};
 
 use crate::decode::{request, response};
-use crate::text::{base64_url, count};
+use crate::text::base64_url;
+use crate::words;
 use crate::{Direction, NoSuchVersion, Node, Options, Region, Role, Tree, Value, smallest_frame};
 
 /// The smallest instance of a message, as one JSON object on one line.
@@ -186,7 +187,7 @@ fn plain<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error>
         Value::Uuid(id) => base64_url(id).serialize(serializer),
         Value::Text(text) => serializer.serialize_str(text),
         Value::Hidden(len) => {
-            serializer.collect_str(&format_args!("(hidden, {})", count(*len, "byte")))
+            serializer.collect_str(&format_args!("(hidden, {})", words::bytes(*len)))
         }
         _ => serializer.serialize_none(),
     }

@@ -24,6 +24,7 @@ mod smallest;
 pub mod text;
 mod time;
 mod walk;
+mod words;
 
 pub use catalog::{Direction, UnknownApi, apis, find_api, is_readable, message_schema, schema};
 pub use changes::{Changes, FieldChange, Traits, changes};

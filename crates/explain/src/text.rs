@@ -19,11 +19,11 @@ pub use errors::{UnknownError, error, errors};
 pub use layout::layout;
 pub(crate) use layout::runs;
 pub use list::list;
-pub(crate) use log::{batches_text, entries_text, rest_says, tail_says};
 pub use log::{
     in_short, index_end, index_entry, log_entry, log_file, log_headings, log_problem, log_tail,
     log_total,
 };
+pub(crate) use log::{rest_says, tail_says};
 pub(crate) use page::title;
 pub use page::{decoded, page};
 pub use records::{record_list, record_page};
@@ -31,7 +31,7 @@ pub use schema::schema_text;
 pub use tree::tree;
 
 pub(crate) use errors::find_error;
-pub(crate) use value::{base64_url, bytes_shown, count, hex, printable, shown, shown_value};
+pub(crate) use value::{base64_url, bytes_shown, hex, printable, shown, shown_value};
 
 use crate::Part;
 

@@ -21,6 +21,7 @@ use klamm_schema::{Schema, Struct};
 
 use crate::Contents;
 use crate::node::{Node, Part, Place, Problem, Role, Severity, Value};
+use crate::words::{are, bytes, count};
 
 pub use options::{Limits, Options};
 
@@ -221,10 +222,8 @@ impl Walk {
     }
 
     fn left_text(&self) -> String {
-        match self.left() {
-            1 => "1 byte is".to_owned(),
-            left => format!("{left} bytes are"),
-        }
+        let left = self.left();
+        format!("{} {}", bytes(left), are(left))
     }
 
     /// Adds a node, if there may be one more.
@@ -246,7 +245,10 @@ impl Walk {
         Err(Halt {
             offset,
             path: self.path_text(),
-            what: format!("the rest is not shown: the limit is {limit} nodes"),
+            what: format!(
+                "the rest is not shown: the limit is {}",
+                count(limit, "node")
+            ),
             is_limit: true,
         })
     }
@@ -305,6 +307,13 @@ impl Walk {
         result
     }
 
+    /// Whether bytes that are not read are left out, since they may hold secrets: the metadata log
+    /// has credentials and passwords in configs.
+    fn hides_unread(&self) -> bool {
+        let may_hold = self.sensitive || self.contents == Contents::Metadata;
+        may_hold && !self.options.show_secrets
+    }
+
     /// Covers what the window has left.
     pub(crate) fn rest(&mut self, out: &mut Vec<Node>) {
         let left = self.left();
@@ -313,9 +322,8 @@ impl Walk {
         }
         let start = self.at;
         self.at = self.end;
-        let hides = self.sensitive && !self.options.show_secrets;
         out.push(Node {
-            value: if hides {
+            value: if self.hides_unread() {
                 Value::Hidden(left)
             } else {
                 Value::Bytes(self.bytes.slice(start..self.end))
@@ -372,13 +380,5 @@ pub(crate) fn node(
         place: None,
         children: Vec::new(),
         inside: None,
-    }
-}
-
-/// `1 byte`, `2 bytes`.
-pub(crate) fn bytes(count: usize) -> String {
-    match count {
-        1 => "1 byte".to_owned(),
-        count => format!("{count} bytes"),
     }
 }

@@ -21,7 +21,6 @@ pub(crate) use capture::CaptureArgs;
         "name", "all", "list", "errors", "error", "hex", "base64", "file", "site", "serve",
     ]),
     group = ArgGroup::new("bytes").args(["hex", "base64", "file"]),
-    group = ArgGroup::new("source").args(["hex", "base64", "file", "serve"]),
     after_long_help = "\
 Examples:
   Everything about a request and its response:
@@ -136,21 +135,20 @@ pub(crate) struct ExplainArgs {
         long = "as",
         value_name = "FORM",
         help_heading = "Bytes",
-        requires = "bytes",
         value_parser = form_parser()
     )]
     pub(crate) form: Option<Form>,
 
     /// Show what a log or a capture holds byte by byte, instead of a line each.
-    #[arg(long, help_heading = "Bytes", requires = "bytes")]
+    #[arg(long, help_heading = "Bytes")]
     pub(crate) tree: bool,
 
     /// Records from this offset on.
-    #[arg(long, value_name = "OFFSET", help_heading = "Logs", requires = "bytes")]
+    #[arg(long, value_name = "OFFSET", help_heading = "Logs")]
     pub(crate) from_offset: Option<i64>,
 
     /// Records up to this offset.
-    #[arg(long, value_name = "OFFSET", help_heading = "Logs", requires = "bytes")]
+    #[arg(long, value_name = "OFFSET", help_heading = "Logs")]
     pub(crate) to_offset: Option<i64>,
 
     /// Records of this type, such as TopicRecord, OffsetCommit, COMMIT, control or data; may be
@@ -159,25 +157,24 @@ pub(crate) struct ExplainArgs {
         long = "type",
         value_name = "TYPE",
         help_heading = "Logs",
-        requires = "bytes",
         value_delimiter = ','
     )]
     pub(crate) types: Vec<String>,
 
     /// The topic that the log is of, where its directory's name does not say it.
-    #[arg(long, value_name = "TOPIC", help_heading = "Logs", requires = "bytes")]
+    #[arg(long, value_name = "TOPIC", help_heading = "Logs")]
     pub(crate) topic: Option<String>,
 
     /// The API of a response, or of a body; of a capture, the API whose messages are shown.
-    #[arg(long, value_name = "API", help_heading = "Bytes", requires = "bytes")]
+    #[arg(long, value_name = "API", help_heading = "Bytes")]
     pub(crate) api: Option<String>,
 
     /// The bytes are a body alone, without size and header.
-    #[arg(long, help_heading = "Bytes", requires = "bytes", requires = "api")]
+    #[arg(long, help_heading = "Bytes", requires = "api")]
     pub(crate) body_only: bool,
 
     /// Show passwords, tokens and keys, which are left out otherwise.
-    #[arg(long, help_heading = "Bytes", requires = "source")]
+    #[arg(long, help_heading = "Bytes")]
     pub(crate) show_secrets: bool,
 
     /// The form of the results.
@@ -186,6 +183,13 @@ pub(crate) struct ExplainArgs {
 
     #[command(flatten)]
     pub(crate) capture: CaptureArgs,
+}
+
+impl ExplainArgs {
+    /// Whether bytes are given.
+    pub(crate) fn has_bytes(&self) -> bool {
+        self.hex.is_some() || self.base64.is_some() || self.file.is_some()
+    }
 }
 
 /// The form of results.

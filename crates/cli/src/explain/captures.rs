@@ -63,6 +63,12 @@ impl Explain<'_> {
         let outcome = outcome?;
         let is_read = matches!(outcome, Outcome::Read);
         let (summary, end) = capture.finish(is_read, |event| shown.event(event));
+        // What is no capture has nothing to sum up.
+        if let (Outcome::Broken(error), _) | (_, Err(error)) = (&outcome, &end)
+            && *error == FileError::NoCapture
+        {
+            return Err(broken(&name, error).into());
+        }
         let is_sound = shown.finish(&summary)? && summary.is_sound();
         let problem = match outcome {
             Outcome::Interrupted(by) => {

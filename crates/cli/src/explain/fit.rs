@@ -11,6 +11,33 @@ use super::args::Format;
 use super::run::Explain;
 
 impl Explain<'_> {
+    /// Refuses flags that are for bytes where none are given.
+    pub(super) fn fits_subject(&self) -> Result<(), Problem> {
+        let args = self.args;
+        if args.has_bytes() {
+            return Ok(());
+        }
+        // --serve takes bytes, too, and a port to listen on.
+        let of_served = ["--port", "--show-secrets"];
+        let flags = [
+            ("--as", args.form.is_some()),
+            ("--tree", args.tree),
+            ("--api", args.api.is_some()),
+            ("--body-only", args.body_only),
+            ("--show-secrets", args.show_secrets),
+        ];
+        let flags = given(&flags)
+            .chain(self.given_for_logs())
+            .chain(args.capture.given());
+        let mut wrong = flags.filter(|flag| !(args.serve && of_served.contains(flag)));
+        match wrong.next() {
+            None => Ok(()),
+            Some(flag) => Err(Problem::misuse(format!("{flag} is for bytes"))
+                .because("none are given")
+                .next("give them with --hex, --base64 or --file, or leave it out")),
+        }
+    }
+
     /// Refuses flags that say nothing of bytes of this form.
     pub(super) fn fits(&self, name: &str, form: Form) -> Result<(), Problem> {
         let for_captures = self.args.capture.first_given();
@@ -63,7 +90,7 @@ impl Explain<'_> {
             ("--version", args.version.is_some()),
             ("--body-only", args.body_only),
         ];
-        let of_frames = given(&of_frames).filter(|_| form != Form::Frames);
+        let of_frames = given(&of_frames).next().filter(|_| form != Form::Frames);
         let flag = args.capture.first_given().or(of_frames);
         match flag.or(self.for_logs().filter(|flag| *flag != "--topic")) {
             None => Ok(()),
@@ -77,6 +104,10 @@ impl Explain<'_> {
 
     /// The first of the flags for logs alone that is given.
     fn for_logs(&self) -> Option<&'static str> {
+        self.given_for_logs().next()
+    }
+
+    fn given_for_logs(&self) -> impl Iterator<Item = &'static str> + use<> {
         let args = self.args;
         given(&[
             ("--from-offset", args.from_offset.is_some()),
@@ -91,7 +122,9 @@ impl Explain<'_> {
 const CAPTURES: (&str, &str) = ("captures", "pcap or pcapng");
 const LOGS: (&str, &str) = ("logs", "log or snapshot");
 
-fn given(flags: &[(&'static str, bool)]) -> Option<&'static str> {
-    let mut flags = flags.iter();
-    flags.find_map(|(flag, is_given)| is_given.then_some(*flag))
+fn given<const N: usize>(
+    flags: &[(&'static str, bool); N],
+) -> impl Iterator<Item = &'static str> + use<N> {
+    let given = flags.map(|(flag, is_given)| is_given.then_some(flag));
+    given.into_iter().flatten()
 }

@@ -50,6 +50,7 @@ pub(super) struct Explain<'a> {
 impl Explain<'_> {
     fn run(&self) -> Result<Exit, End> {
         let args = self.args;
+        self.fits_subject()?;
         if args.output == Format::Html {
             return self.html();
         }
@@ -183,8 +184,7 @@ impl Explain<'_> {
     /// A page for a browser with all that it needs in it.
     fn html(&self) -> Result<Exit, End> {
         let args = self.args;
-        let is_bytes = args.hex.is_some() || args.base64.is_some() || args.file.is_some();
-        if is_bytes {
+        if args.has_bytes() {
             return self.decoded_page();
         }
         let (Some(name), None) = (&args.name, &args.diff) else {

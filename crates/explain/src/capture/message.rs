@@ -5,7 +5,7 @@ use klamm_protocol::{ApiVersion, SmallString};
 
 use super::Time;
 use crate::decode;
-use crate::walk::bytes;
+use crate::words::{are, bytes, count, does};
 use crate::{Direction, Options, Tree};
 
 /// A request, a response or a token in a capture.
@@ -67,8 +67,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndsEarly => f.write_str("it ends before its last field"),
-            Self::LeftOver(1) => f.write_str("1 byte follows its last field"),
-            Self::LeftOver(count) => write!(f, "{count} bytes follow its last field"),
+            Self::LeftOver(count) => {
+                write!(f, "{} follow{} its last field", bytes(*count), does(*count))
+            }
             Self::Broken => f.write_str("a length in it cannot be"),
         }
     }
@@ -188,18 +189,20 @@ impl fmt::Display for Finding {
             Some(false) => "from the server",
             None => "from one side",
         };
-        let count = |count: u64| bytes(usize::try_from(count).unwrap_or(usize::MAX));
         match self.what {
-            What::Lost { bytes } => write!(f, "{} {from} are missing", count(bytes)),
+            What::Lost { bytes } => {
+                write!(f, "{} {from} {} missing", count(bytes, "byte"), are(bytes))
+            }
             What::Skipped { bytes } => write!(
                 f,
-                "{} {from} are passed over, to where the next message begins",
-                count(bytes)
+                "{} {from} {} passed over, to where the next message begins",
+                count(bytes, "byte"),
+                are(bytes)
             ),
             What::Ends { bytes } => write!(
                 f,
                 "the capture ends within a message {from}, after {}",
-                count(bytes)
+                count(bytes, "byte")
             ),
             What::Unmatched { correlation_id } => write!(
                 f,

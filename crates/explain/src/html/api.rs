@@ -117,7 +117,7 @@ fn smallest(api: ApiVersion, direction: Direction, html: &mut Html) -> Result<()
         html.text(&label);
         html.text(" ");
         let header = direction.header_version(api.key, api.version);
-        let facts = format!("{size} bytes, header v{header}");
+        let facts = format!("{}, header v{header}", crate::words::bytes(size));
         html.leaf("small", &[], &facts);
     });
     let purpose = api.key.name().and_then(about::message);

@@ -3,6 +3,7 @@ use std::ops::Range;
 use super::element::Html;
 use super::part_class;
 use crate::text::runs;
+use crate::words::count;
 use crate::{Node, Part};
 
 /// Bytes of a row.
@@ -51,7 +52,7 @@ pub(super) fn table(of: &Bytes<'_>, text: bool, most: usize, html: &mut Html) {
         }
     });
     if shown.len() < of.bytes.len() {
-        let more = format!("… and {} more bytes", of.bytes.len() - shown.len());
+        let more = format!("… and {} more", count(of.bytes.len() - shown.len(), "byte"));
         html.leaf("p", &[("class", "more")], &more);
     }
 }

@@ -12,7 +12,8 @@ use crate::capture::{self, Capture, Carries, Event};
 use crate::decode::{self, Stream};
 use crate::input::Form;
 use crate::log::{IndexKind, producers};
-use crate::text::{count, title};
+use crate::text::title;
+use crate::words::count;
 use crate::{Contents, Direction, Options, Severity, Tree};
 
 /// How many messages a page shows, how many rows of their trees, and how many of their bytes.

@@ -171,7 +171,7 @@ fn panel(of: &'static Schema, version: i16) -> Html {
         html.element("h2", &[], |html| {
             html.text(&label);
             html.text(" ");
-            html.leaf("small", &[], &format!("{size} bytes"));
+            html.leaf("small", &[], &crate::words::bytes(size));
         });
         whole(&tree, &label, false, html);
     });

@@ -1,6 +1,7 @@
 use super::element::Html;
 use super::part_class;
-use crate::text::{count, shown};
+use crate::text::shown;
+use crate::words::count;
 use crate::{Node, Role};
 
 /// How deep rows are indented; those that are deeper stay there.

@@ -1,6 +1,8 @@
 use bytes::{Buf, Bytes, BytesMut};
 use klamm_protocol::records::BatchHeader;
 
+use crate::words::{self, does};
+
 /// The largest batch that is read, in bytes. Brokers take 1 MiB by default.
 pub const MAX_BATCH_BYTES: usize = 256 << 20;
 
@@ -156,7 +158,9 @@ fn batch_len(bytes: &[u8]) -> Result<Option<usize>, String> {
         Ok(len) if len >= least => BEFORE_LENGTH + len,
         _ => {
             return Err(format!(
-                "a batch that says that {said} bytes follow its length, at least {least} must"
+                "a batch that says that {} follow{} its length, at least {least} must",
+                words::bytes(said),
+                does(said)
             ));
         }
     };

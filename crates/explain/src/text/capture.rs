@@ -10,7 +10,7 @@ use crate::capture::{
     ApiCounts, Carries, ConnectionSummary, Finding, Kind, Message, Packets, Summary, Time,
 };
 use crate::time::utc;
-use crate::walk::bytes;
+use crate::words::{self, bytes};
 
 /// The headings of [`message_line`].
 pub fn message_headings(look: Look) -> String {
@@ -52,7 +52,7 @@ pub fn message_line(message: &Message, start: Time, look: Look) -> String {
         notes.push(error(*code, u64::from(*count)));
     }
     if message.missing > 0 {
-        notes.push(format!("{} missing", count_bytes(message.missing)));
+        notes.push(format!("{} missing", bytes(message.missing)));
     }
     if let Some(fault) = message.fault {
         notes.push(fault.to_string());
@@ -123,7 +123,7 @@ fn packets(summary: &Summary, look: Look) -> String {
         last,
         ..
     } = summary.packets;
-    let mut out = format!("{}, {tcp} of TCP", plural(all, "packet"));
+    let mut out = format!("{}, {tcp} of TCP", words::count(all, "packet"));
     if let Some((first, last)) = first.zip(last) {
         let nanos = last.since(first);
         out.push_str(&format!(", in {} s", seconds(nanos)));
@@ -131,14 +131,14 @@ fn packets(summary: &Summary, look: Look) -> String {
             out.push_str(&format!(" from {start}"));
         }
     }
-    let connections = plural(summary.connections.len() as u64, "connection");
-    let messages = plural(summary.messages, "message");
+    let connections = words::count(summary.connections.len(), "connection");
+    let messages = words::count(summary.messages, "message");
     out.push_str(&format!("\n{connections}, {messages}\n"));
     let mut note = |count: u64, what: &str| {
         if count > 0 {
             out.push_str(&format!(
                 "{}\n",
-                look.bad(&format!("{}{what}", plural(count, "packet")))
+                look.bad(&format!("{}{what}", words::count(count, "packet")))
             ));
         }
     };
@@ -157,7 +157,10 @@ fn packets(summary: &Summary, look: Look) -> String {
         out.push_str(&format!("{}\n", look.bad(&text)));
     }
     if filtered > 0 {
-        out.push_str(&format!("{} of other ports\n", plural(filtered, "packet")));
+        out.push_str(&format!(
+            "{} of other ports\n",
+            words::count(filtered, "packet")
+        ));
     }
     out
 }
@@ -207,7 +210,7 @@ fn kafka(connection: &ConnectionSummary, start: Time, look: Look) -> String {
         (totals.skipped_bytes, "passed over"),
     ] {
         if count > 0 {
-            missing.push(format!("{} {what}", count_bytes(count)));
+            missing.push(format!("{} {what}", bytes(count)));
         }
     }
     for (count, what) in [
@@ -216,7 +219,7 @@ fn kafka(connection: &ConnectionSummary, start: Time, look: Look) -> String {
         (totals.malformed, "not as their schema says"),
     ] {
         if count > 0 {
-            missing.push(format!("{} {what}", plural(count, "message")));
+            missing.push(format!("{} {what}", words::count(count, "message")));
         }
     }
     if !missing.is_empty() {
@@ -305,18 +308,6 @@ fn error(code: i16, count: u64) -> String {
         1 => format!("{name} ({code})"),
         count => format!("{count} {name} ({code})"),
     }
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
-}
-
-fn count_bytes(count: u64) -> String {
-    bytes(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 /// Nanoseconds as seconds, to the microsecond.

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::{Look, colour};
-use crate::{Node, Part, Region, Tree};
+use crate::{Node, Part, Region, Tree, words};
 
 /// Bytes of a row.
 const ROW: usize = 16;
@@ -27,7 +27,11 @@ fn regions<'a>(node: &'a Node, path: &mut Vec<&'a str>, look: Look, out: &mut St
     path.push(&node.name);
     if let Some(region) = &node.inside {
         let Region { what, bytes, nodes } = &**region;
-        let title = format!("{}, {what}: {} bytes", path[1..].join("."), bytes.len());
+        let title = format!(
+            "{}, {what}: {}",
+            path[1..].join("."),
+            words::bytes(bytes.len())
+        );
         out.push_str(&format!("\n{}\n", look.bold(&title)));
         out.push_str(&rows(bytes, nodes, &region.hidden(), look));
         for node in nodes {
@@ -64,7 +68,7 @@ fn rows(bytes: &[u8], nodes: &[Node], hidden: &[Range<usize>], look: Look) -> St
         out.push('\n');
     }
     if shown.len() < bytes.len() {
-        let more = format!("… and {} more bytes\n", bytes.len() - shown.len());
+        let more = format!("… and {} more\n", words::bytes(bytes.len() - shown.len()));
         out.push_str(&look.dim(&more));
     }
     out

@@ -1,7 +1,7 @@
 use super::Look;
-use super::value::count;
 use crate::log::{Batch, Entry, IndexEntry, Tail, fields};
 use crate::time::utc;
+use crate::words::{are, bytes, count};
 use crate::{Severity, Tree};
 
 /// Columns of the offset, of the epoch and of the type.
@@ -81,7 +81,7 @@ pub(crate) fn tail_says(tail: &Tail) -> (Severity, String) {
                 Some(needed) => format!("{there} of {}", count(*needed, "byte")),
                 None => count(there, "byte"),
             };
-            let verb = if piece.bytes.len() == 1 { "is" } else { "are" };
+            let verb = are(piece.bytes.len());
             let what = format!(
                 "byte {}: the start of a batch: {there} {verb} here",
                 piece.at
@@ -89,7 +89,7 @@ pub(crate) fn tail_says(tail: &Tail) -> (Severity, String) {
             (Severity::Broken, what)
         }
         Tail::Broken { at, len, why } => {
-            let verb = if *len == 1 { "is" } else { "are" };
+            let verb = are(*len);
             let what = format!("byte {at}: {why}; {} {verb} not read", bytes(*len));
             (Severity::Stopped, what)
         }
@@ -97,7 +97,7 @@ pub(crate) fn tail_says(tail: &Tail) -> (Severity, String) {
 }
 
 fn room(len: u64) -> String {
-    let verb = if len == 1 { "is" } else { "are" };
+    let verb = are(len);
     format!(
         "{} that {verb} 0, room that was not written to yet",
         bytes(len)
@@ -116,21 +116,14 @@ fn severity_line(severity: Severity, what: &str, look: Look) -> String {
 pub fn log_total(batches: u64, records: u64, shown: u64, size: u64, look: Look) -> String {
     let mut text = format!(
         "{} in {}, {}",
-        count(records as usize, "record"),
-        batches_text(batches),
+        count(records, "record"),
+        count(batches, "batch"),
         bytes(size)
     );
     if shown < records {
         text.push_str(&format!("; {shown} shown"));
     }
     look.dim(&text) + "\n"
-}
-
-pub(crate) fn batches_text(batches: u64) -> String {
-    match batches {
-        1 => "1 batch".to_owned(),
-        batches => format!("{batches} batches"),
-    }
 }
 
 /// An entry of an index on one line.
@@ -162,25 +155,18 @@ pub fn index_end(entries: usize, rest: &[u8], look: Look) -> String {
         Some((severity, what)) => severity_line(severity, &what, look),
         None => String::new(),
     };
-    text + &look.dim(&entries_text(entries)) + "\n"
+    text + &look.dim(&count(entries, "entry")) + "\n"
 }
 
 /// How bad it is what follows the entries of an index, and what it is.
 pub(crate) fn rest_says(rest: &[u8]) -> Option<(Severity, String)> {
     let len = rest.len() as u64;
     if rest.iter().any(|byte| *byte != 0) {
-        let verb = if len == 1 { "is" } else { "are" };
+        let verb = are(len);
         let what = format!("{} at the end {verb} no entry", bytes(len));
         return Some((Severity::Broken, what));
     }
     (len > 0).then(|| (Severity::Notice, room(len)))
-}
-
-pub(crate) fn entries_text(entries: usize) -> String {
-    match entries {
-        1 => "1 entry".to_owned(),
-        entries => format!("{entries} entries"),
-    }
 }
 
 /// A file of a log directory, above what is in it.
@@ -196,10 +182,6 @@ pub fn in_short(tree: &Tree, look: Look) -> String {
         text.push_str(&problem_line(&problem.to_string(), look));
     }
     text
-}
-
-fn bytes(len: u64) -> String {
-    count(usize::try_from(len).unwrap_or(usize::MAX), "byte")
 }
 
 /// The text in so many columns.

@@ -2,6 +2,7 @@ use klamm_protocol::ApiVersion;
 
 use super::{Look, layout, schema_text, tree, wrap};
 use crate::decode::{request, response};
+use crate::words::bytes;
 use crate::{
     Direction, NoSuchVersion, Options, Severity, Tree, about, message_schema, smallest_frame,
 };
@@ -26,7 +27,7 @@ pub fn page(
             Direction::Response => response(frame, api, &Options::default()),
         };
         let title = format!("{} v{}", schema.name, api.version);
-        out.push_str(&format!("\n{}: {size} bytes\n", look.bold(&title)));
+        out.push_str(&format!("\n{}: {}\n", look.bold(&title), bytes(size)));
         if let Some(text) = about::message(&schema.name).filter(|text| Some(*text) != purpose) {
             paragraph(text, look, &mut out);
         }
@@ -65,7 +66,7 @@ fn facts(api: ApiVersion, look: Look) -> Result<String, NoSuchVersion> {
     } else {
         format!("{}, which is not stable yet", api.version)
     };
-    let size = |direction| Ok(format!("{} bytes", smallest_frame(api, direction)?.len()));
+    let size = |direction| Ok(bytes(smallest_frame(api, direction)?.len()));
     let rows = [
         ("API key", api.key.0.to_string()),
         ("version", version),
@@ -138,5 +139,5 @@ pub(crate) fn title(explained: &Tree) -> String {
     if let Some(id) = subject.correlation_id {
         title.push_str(&format!(", correlation id {id}"));
     }
-    format!("{title}: {} bytes", explained.bytes.len())
+    format!("{title}: {}", bytes(explained.bytes.len()))
 }

@@ -18,7 +18,7 @@ pub fn record_page(
         paragraph(text, look, &mut out);
     }
     out.push('\n');
-    let size = |tree: &Tree| format!("{} bytes", tree.bytes.len());
+    let size = |tree: &Tree| crate::words::bytes(tree.bytes.len());
     facts_table(
         &[
             ("type", kind.code.to_string()),

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 
+use crate::words::count;
 use crate::{Node, Value};
 
 /// How many characters of a value a table shows.
@@ -40,14 +41,6 @@ fn plain(node: &Node) -> Cow<'static, str> {
         }
         Value::Count(elements) => count(*elements, "element").into(),
         Value::Hidden(len) => format!("(hidden, {})", count(*len, "byte")).into(),
-    }
-}
-
-pub(crate) fn count(count: usize, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
     }
 }
 

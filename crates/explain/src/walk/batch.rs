@@ -6,9 +6,10 @@ use klamm_protocol::records::{
 };
 
 use super::prefix::LengthForm;
-use super::{Halt, MAX_NESTING, Walk, bytes, node};
+use super::{Halt, MAX_NESTING, Walk, node};
 use crate::node::{Node, Part, Place, Region, Role, Severity, Value};
 use crate::time::utc;
+use crate::words::{are, bytes, does};
 
 /// Bytes from the start of a batch that its length field does not count.
 const BEFORE_LENGTH: usize = 12;
@@ -70,7 +71,10 @@ impl Walk {
             walk.push(out, length.node("length", part))?;
             walk.window(out, there, Self::batches)?;
             if there < len {
-                return walk.halt(walk.at, format!("needs {}, {there} are there", bytes(len)));
+                return walk.halt(
+                    walk.at,
+                    format!("needs {}, {} {} there", bytes(len), there, are(there)),
+                );
             }
             Ok(())
         })
@@ -90,8 +94,9 @@ impl Walk {
         let start = self.at;
         let (Some(said), Some([magic])) = (self.peek(LENGTH), self.peek(MAGIC)) else {
             let what = format!(
-                "the start of a batch: {} of it are here",
-                bytes(self.left())
+                "the start of a batch: {} of it {} here",
+                bytes(self.left()),
+                are(self.left())
             );
             self.problem(Severity::Notice, start, what);
             self.rest(out);
@@ -110,8 +115,11 @@ impl Walk {
         let len = match usize::try_from(said) {
             Ok(len) if len >= least => BEFORE_LENGTH + len,
             _ => {
-                let what =
-                    format!("says that {said} bytes follow its length, at least {least} must");
+                let what = format!(
+                    "says that {} follow{} its length, at least {least} must",
+                    bytes(said),
+                    does(said)
+                );
                 return self.halt(start + LENGTH, what);
             }
         };
@@ -217,15 +225,21 @@ impl Walk {
         out: &mut Vec<Node>,
     ) -> Result<(), Halt> {
         let (offset, len) = (self.at, self.left());
-        let content = self.take(len)?;
+        let content = Value::Bytes(self.take(len)?);
         let node = Node {
-            value: Value::Bytes(content),
+            value: content.clone(),
             encoding: compression.name(),
             offset,
             len,
             ..node("records", "compressed records", Role::Field, Part::Record)
         };
         self.push(out, node)?;
+        let hidden = Value::Hidden(len);
+        if self.hides_unread()
+            && let Some(node) = out.last_mut()
+        {
+            node.value = hidden.clone();
+        }
         let Some(whole) = whole else { return Ok(()) };
         if self.nesting >= MAX_NESTING {
             return Ok(());
@@ -243,6 +257,12 @@ impl Walk {
                     walk.records(header, out)
                 });
                 if let Some(node) = out.last_mut() {
+                    // What they decompress to says whether they have a secret.
+                    node.value = if region.hidden().is_empty() {
+                        content
+                    } else {
+                        hidden
+                    };
                     node.inside = Some(Box::new(region));
                 }
                 result

@@ -2,8 +2,9 @@
 
 use klamm_schema::Type;
 
-use super::{Halt, Walk, bytes, node};
+use super::{Halt, Walk, node};
 use crate::node::{Node, Part, Role, Value};
+use crate::words::bytes;
 
 /// A length as it is on the wire.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@ use super::prefix::LengthForm;
 use super::{Halt, Walk, node};
 use crate::node::{Node, Part, Role, Value};
 use crate::time::utc;
+use crate::words;
 
 impl Walk {
     /// Reads as many records as a batch says that it has.
@@ -25,7 +26,10 @@ impl Walk {
             if self.left() == 0 {
                 return self.halt(
                     self.at,
-                    format!("says that it has {count} records, ends after {index}"),
+                    format!(
+                        "says that it has {}, ends after {index}",
+                        words::count(count, "record")
+                    ),
                 );
             }
             self.indexed(index, |walk| walk.record(index, header, out))?;

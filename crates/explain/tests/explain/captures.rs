@@ -1,6 +1,6 @@
 //! Captures: made here packet by packet, and recorded from real clients.
 
-mod build;
+pub(crate) mod build;
 mod conversations;
 mod damage;
 mod forms;

@@ -1,3 +1,5 @@
+mod everywhere;
+
 use klamm_explain::{Node, Options, Value, decode};
 use klamm_protocol::ApiKey;
 use klamm_protocol::messages::incremental_alter_configs::{

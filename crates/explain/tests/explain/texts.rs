@@ -136,3 +136,82 @@ fn errors_have_a_page() {
     assert_eq!(text::errors(Look::default()).lines().count(), 139);
     assert_eq!(text::list(Look::default()).lines().count(), 96);
 }
+
+/// No text says `1 bytes`, or of one byte that it `are`.
+fn assert_singular(text: &str) {
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .collect();
+    const MANY: [&str; 9] = [
+        "bytes", "records", "batches", "entries", "messages", "packets", "nodes", "fields", "are",
+    ];
+    for pair in words.windows(2) {
+        assert!(!(pair[0] == "1" && MANY.contains(&pair[1])), "{text}");
+    }
+    for three in words.windows(3) {
+        let is_one = three[0] == "1" && three[1] == "byte";
+        assert!(!(is_one && matches!(three[2], "are" | "follow")), "{text}");
+    }
+}
+
+#[test]
+fn one_of_something_is_no_plural() {
+    let limits = klamm_explain::Limits {
+        nodes: 1,
+        problems: 10,
+        decompressed_bytes: 0,
+    };
+    let narrow = klamm_explain::Options {
+        limits,
+        ..Default::default()
+    };
+    let frame = klamm_explain::smallest_frame(ELECT_LEADERS, Direction::Request).unwrap();
+    for size in [0u32, 1, 25] {
+        for len in 0..frame.len() {
+            let mut bytes = frame[..len].to_vec();
+            bytes.splice(..4.min(len), size.to_be_bytes()[..4.min(len)].to_vec());
+            for options in [Default::default(), narrow] {
+                let tree = decode::request(bytes.clone().into(), &options);
+                assert_singular(&text::decoded(&tree, Look::default()));
+                assert_singular(&json::decoded(&tree, None).to_string());
+            }
+            let page = klamm_explain::html::decoded(bytes.into(), &Default::default());
+            assert_singular(&page.html.replace('<', " <").replace('>', "> "));
+        }
+    }
+    // Segments of one batch that says that it has one byte or one record, cut, and with one more byte.
+    let mut batch = klamm_explain::EMPTY_BATCH.to_vec();
+    batch[60] = 1;
+    let mut short = batch.clone();
+    short[11] = 1;
+    for bytes in [batch.clone(), short, [&batch[..], &[0]].concat()] {
+        for len in 0..=bytes.len() {
+            let ask = klamm_explain::html::Ask {
+                form: Some(klamm_explain::input::Form::Log),
+                ..Default::default()
+            };
+            let bytes = klamm_protocol::Bytes::copy_from_slice(&bytes[..len]);
+            let mut cutter = klamm_explain::log::Cutter::default();
+            cutter.feed(&bytes);
+            while cutter.next_batch().is_some() {}
+            if let Some(tail) = cutter.finish() {
+                assert_singular(&text::log_tail(&tail, Look::default()));
+            }
+            let page = klamm_explain::html::decoded(bytes, &ask);
+            assert_singular(&page.html.replace('<', " <").replace('>', "> "));
+        }
+    }
+    for count in [0, 1, 2] {
+        for rest in [&[][..], &[0], &[1]] {
+            assert_singular(&text::index_end(count, rest, Look::default()));
+        }
+        assert_singular(&text::log_total(
+            count as u64,
+            count as u64,
+            1,
+            1,
+            Look::default(),
+        ));
+    }
+}

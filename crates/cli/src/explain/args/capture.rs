@@ -6,13 +6,12 @@ use clap::Args;
 pub(crate) struct CaptureArgs {
     /// List the messages, a line each. So do the flags below that choose messages, and --api,
     /// --request and --response.
-    #[arg(long, requires = "bytes")]
+    #[arg(long)]
     pub(crate) messages: bool,
 
     /// Show only what each connection has, which is what text shows without other flags.
     #[arg(
         long,
-        requires = "bytes",
         conflicts_with_all = [
             "messages", "tree", "api", "request", "response", "connection", "client_id",
             "correlation_id", "errors_only", "numbers", "seconds",
@@ -22,36 +21,31 @@ pub(crate) struct CaptureArgs {
 
     /// Only connections with this port, which is taken for the server's; the port that --serve
     /// listens on, else a free one.
-    #[arg(long, value_name = "PORT", requires = "source")]
+    #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
     /// Messages of this connection; the summary numbers them.
-    #[arg(long, value_name = "N", requires = "bytes")]
+    #[arg(long, value_name = "N")]
     pub(crate) connection: Option<usize>,
 
     /// Messages with this client id, and the responses to them.
-    #[arg(long, value_name = "ID", requires = "bytes")]
+    #[arg(long, value_name = "ID")]
     pub(crate) client_id: Option<String>,
 
     /// Messages with this correlation id.
-    #[arg(
-        long,
-        value_name = "ID",
-        requires = "bytes",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub(crate) correlation_id: Option<i32>,
 
     /// Responses that carry an error, and messages that are broken or incomplete.
-    #[arg(long, requires = "bytes")]
+    #[arg(long)]
     pub(crate) errors_only: bool,
 
     /// Messages with these numbers, such as 5, 5..20 or 5.. .
-    #[arg(long, value_name = "RANGE", requires = "bytes", value_parser = numbers)]
+    #[arg(long, value_name = "RANGE", value_parser = numbers)]
     pub(crate) numbers: Option<Range>,
 
     /// Messages so many seconds after the first packet, such as 1.5..3 or ..10 .
-    #[arg(long, value_name = "RANGE", requires = "bytes", value_parser = nanos)]
+    #[arg(long, value_name = "RANGE", value_parser = nanos)]
     pub(crate) seconds: Option<Range>,
 }
 
@@ -62,6 +56,11 @@ pub(crate) struct Range(pub(crate) u64, pub(crate) u64);
 impl CaptureArgs {
     /// The first of the flags that is given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
+        self.given().next()
+    }
+
+    /// The flags that are given.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
         [
             (self.messages, "--messages"),
             (self.summary, "--summary"),
@@ -74,7 +73,7 @@ impl CaptureArgs {
             (self.seconds.is_some(), "--seconds"),
         ]
         .into_iter()
-        .find_map(|(is_given, flag)| is_given.then_some(flag))
+        .filter_map(|(is_given, flag)| is_given.then_some(flag))
     }
 }
 

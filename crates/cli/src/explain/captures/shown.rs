@@ -5,6 +5,7 @@ use klamm_explain::{json, text};
 
 use crate::explain::args::Format;
 use crate::explain::run::{End, Explain};
+use crate::table::plural;
 
 /// Texts are written once they are this long, or once there is nothing more to come for now.
 const WORTH_WRITING_BYTES: usize = 64 << 10;
@@ -171,10 +172,13 @@ impl<'a> Shown<'a> {
             _ if is_json => self.text.push_str(&json::summary(summary)),
             Content::Summary => self.text.push_str(&text::summary(summary, look)),
             _ => self.text.push_str(&format!(
-                "{} of {} messages, {} connections\n",
+                "{} of {}, {}\n",
                 self.count,
-                summary.messages,
-                summary.connections.len()
+                plural(
+                    usize::try_from(summary.messages).unwrap_or(usize::MAX),
+                    "message"
+                ),
+                plural(summary.connections.len(), "connection"),
             )),
         }
         self.flush();

@@ -2,6 +2,7 @@
 
 use super::{Block, Endian, Packet};
 use crate::capture::Time;
+use crate::words;
 
 /// Bytes of the smallest block.
 const BLOCK_BYTES: usize = 12;
@@ -60,7 +61,10 @@ impl Pcapng {
         };
         let len = endian.u32(bytes, 4) as usize;
         if len < BLOCK_BYTES || !len.is_multiple_of(4) {
-            return Err(format!("a block cannot have a length of {len} bytes"));
+            return Err(format!(
+                "a block cannot have a length of {}",
+                words::bytes(len)
+            ));
         }
         Ok(len)
     }
@@ -74,8 +78,8 @@ impl Pcapng {
         let len = self.endian.u32(block, block.len() - 4);
         if len as usize != block.len() {
             return Err(format!(
-                "a block says {} bytes in front and {len} behind",
-                block.len()
+                "a block says {} in front and {len} behind",
+                words::bytes(block.len())
             ));
         }
         let body = &block[8..block.len() - 4];
@@ -130,7 +134,8 @@ impl Pcapng {
         let data = body.get(at..).and_then(|data| data.get(..captured));
         let Some(data) = data else {
             return Err(format!(
-                "a packet of {captured} bytes in a block of {}",
+                "a packet of {} in a block of {}",
+                words::bytes(captured),
                 body.len()
             ));
         };

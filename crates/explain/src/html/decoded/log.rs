@@ -7,8 +7,9 @@ use crate::html::element::Html;
 use crate::html::table::table;
 use crate::input::base_offset;
 use crate::log::{Cutter, IndexEntries, IndexEntry, IndexKind, Tail};
-use crate::text::{batches_text, count, entries_text, printable, rest_says, tail_says};
+use crate::text::{printable, rest_says, tail_says};
 use crate::time::utc;
+use crate::words::count;
 use crate::{Contents, Severity, decode};
 
 /// How many batches a page shows.
@@ -21,7 +22,7 @@ impl Shown {
     pub(super) fn log(&mut self, bytes: &[u8], contents: Option<Contents>) {
         let contents = contents.unwrap_or_else(|| self.guessed(bytes));
         let mut cutter = Cutter::default();
-        let (mut batches, mut dropped) = (0, 0);
+        let (mut batches, mut dropped) = (0u64, 0u64);
         for step in bytes.chunks(STEP_BYTES) {
             cutter.feed(step);
             while let Some(piece) = cutter.next_batch() {
@@ -32,7 +33,7 @@ impl Shown {
             }
         }
         if dropped > 0 {
-            self.more(&batches_text(dropped));
+            self.more(&count(dropped, "batch"));
         }
         let tail = cutter.finish();
         if let Some(Tail::Cut { piece, .. }) = &tail {
@@ -43,7 +44,7 @@ impl Shown {
             self.line(severity, &what);
         }
         let size = count(bytes.len(), "byte");
-        let total = format!("{} in {size}", batches_text(batches));
+        let total = format!("{} in {size}", count(batches, "batch"));
         self.html.leaf("p", &[("class", "more")], &total);
     }
 
@@ -81,7 +82,7 @@ impl Shown {
                 "Last stable offset",
             ],
         };
-        let mut shown = 0;
+        let mut shown = 0usize;
         table("list", "Entries", headings, &mut self.html, |html| {
             for entry in entries.by_ref().take(MOST_ROWS) {
                 shown += 1;
@@ -90,12 +91,12 @@ impl Shown {
         });
         let dropped = entries.by_ref().count();
         if dropped > 0 {
-            self.more(&entries_text(dropped));
+            self.more(&count(dropped, "entry"));
         }
         if let Some((severity, what)) = rest_says(entries.rest()) {
             self.line(severity, &what);
         }
-        let total = entries_text(shown + dropped);
+        let total = count(shown + dropped, "entry");
         self.html.leaf("p", &[("class", "more")], &total);
     }
 

@@ -5,32 +5,32 @@ use klamm_protocol::{ApiKey, ApiVersion, Bytes};
 
 /// A TCP segment of IPv4 between 10.0.0.1 and 10.0.0.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// Whether the client sends it.
-    pub(super) is_from_client: bool,
-    pub(super) client_port: u16,
-    pub(super) sequence: u32,
-    pub(super) ack: u32,
-    pub(super) flags: u8,
-    pub(super) data: Vec<u8>,
+    pub(crate) is_from_client: bool,
+    pub(crate) client_port: u16,
+    pub(crate) sequence: u32,
+    pub(crate) ack: u32,
+    pub(crate) flags: u8,
+    pub(crate) data: Vec<u8>,
 }
 
-pub(super) const SYN: u8 = 0x02;
-pub(super) const FIN: u8 = 0x01;
-pub(super) const ACK: u8 = 0x10;
-pub(super) const SERVER_PORT: u16 = 9092;
+pub(crate) const SYN: u8 = 0x02;
+pub(crate) const FIN: u8 = 0x01;
+pub(crate) const ACK: u8 = 0x10;
+pub(crate) const SERVER_PORT: u16 = 9092;
 
 /// A connection that is being made.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     client_port: u16,
     /// The next sequence number of client and server.
     next: [u32; 2],
-    pub(super) segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl Connection {
     /// A connection without a beginning.
-    pub(super) fn under_way(client_port: u16, next: [u32; 2]) -> Self {
+    pub(crate) fn under_way(client_port: u16, next: [u32; 2]) -> Self {
         Self {
             client_port,
             next,
@@ -39,7 +39,7 @@ impl Connection {
     }
 
     /// A connection from its first packet on.
-    pub(super) fn open(client_port: u16, next: [u32; 2]) -> Self {
+    pub(crate) fn open(client_port: u16, next: [u32; 2]) -> Self {
         let mut new = Self::under_way(client_port, next);
         new.push(true, SYN, Vec::new());
         new.next[0] = new.next[0].wrapping_add(1);
@@ -69,26 +69,26 @@ impl Connection {
     }
 
     /// Sends bytes in segments of at most `most` bytes.
-    pub(super) fn send(&mut self, is_from_client: bool, bytes: &[u8], most: usize) {
+    pub(crate) fn send(&mut self, is_from_client: bool, bytes: &[u8], most: usize) {
         for part in bytes.chunks(most) {
             self.push(is_from_client, ACK, part.to_vec());
         }
     }
 
     /// A request and its response.
-    pub(super) fn exchange(&mut self, api: ApiVersion, id: i32, most: usize) {
+    pub(crate) fn exchange(&mut self, api: ApiVersion, id: i32, most: usize) {
         self.send(true, &frame(api, Direction::Request, id), most);
         self.send(false, &frame(api, Direction::Response, id), most);
     }
 
     /// Says that one side sends no more.
-    pub(super) fn finish(&mut self, is_from_client: bool) {
+    pub(crate) fn finish(&mut self, is_from_client: bool) {
         self.push(is_from_client, FIN | ACK, Vec::new());
         let next = &mut self.next[usize::from(!is_from_client)];
         *next = next.wrapping_add(1);
     }
 
-    pub(super) fn close(mut self) -> Vec<Segment> {
+    pub(crate) fn close(mut self) -> Vec<Segment> {
         for side in [true, false] {
             self.finish(side);
         }
@@ -97,7 +97,7 @@ impl Connection {
 }
 
 /// The smallest instance of a message, with a correlation id and, in a request, the client id `me`.
-pub(super) fn frame(api: ApiVersion, direction: Direction, id: i32) -> Bytes {
+pub(crate) fn frame(api: ApiVersion, direction: Direction, id: i32) -> Bytes {
     let frame = smallest_frame(api, direction).expect("the version exists");
     let mut frame = frame.to_vec();
     if direction == Direction::Request {
@@ -113,7 +113,7 @@ pub(super) fn frame(api: ApiVersion, direction: Direction, id: i32) -> Bytes {
 }
 
 /// The latest version of an API.
-pub(super) fn latest(key: ApiKey) -> ApiVersion {
+pub(crate) fn latest(key: ApiKey) -> ApiVersion {
     ApiVersion {
         key,
         version: key.stable_versions().max,
@@ -121,7 +121,7 @@ pub(super) fn latest(key: ApiKey) -> ApiVersion {
 }
 
 /// APIs of all sorts, with errors or without.
-pub(super) const APIS: [ApiKey; 6] = [
+pub(crate) const APIS: [ApiKey; 6] = [
     ApiKey::API_VERSIONS,
     ApiKey::METADATA,
     ApiKey::FETCH,
@@ -131,7 +131,7 @@ pub(super) const APIS: [ApiKey; 6] = [
 ];
 
 /// Connections that talk in turns.
-pub(super) fn conversations(connections: u16, exchanges: usize, most: usize) -> Vec<Segment> {
+pub(crate) fn conversations(connections: u16, exchanges: usize, most: usize) -> Vec<Segment> {
     let mut all = Vec::new();
     for index in 0..connections {
         // The second connection's numbers wrap.
@@ -171,7 +171,7 @@ impl Segment {
     }
 
     /// The packet of IPv4.
-    pub(super) fn ipv4(&self) -> Vec<u8> {
+    pub(crate) fn ipv4(&self) -> Vec<u8> {
         let tcp = self.tcp();
         let mut ip = vec![0x45, 0];
         ip.extend((20 + tcp.len() as u16).to_be_bytes());
@@ -186,7 +186,7 @@ impl Segment {
     }
 
     /// The packet of IPv6, with a header of options in front of TCP.
-    pub(super) fn ipv6(&self) -> Vec<u8> {
+    pub(crate) fn ipv6(&self) -> Vec<u8> {
         let tcp = self.tcp();
         let mut ip = vec![0x60, 0, 0, 0];
         ip.extend((8 + tcp.len() as u16).to_be_bytes());
@@ -201,13 +201,13 @@ impl Segment {
         ip
     }
 
-    pub(super) fn ethernet(&self) -> Vec<u8> {
+    pub(crate) fn ethernet(&self) -> Vec<u8> {
         [[0; 12].as_slice(), &[8, 0], &self.ipv4()].concat()
     }
 }
 
 /// A pcap file in this machine's usual form: microseconds, little-endian, Ethernet.
-pub(super) fn pcap(segments: &[Segment]) -> Vec<u8> {
+pub(crate) fn pcap(segments: &[Segment]) -> Vec<u8> {
     let mut file = pcap_header(1);
     for (index, segment) in segments.iter().enumerate() {
         add_packet(&mut file, index as u32, &segment.ethernet());
@@ -215,7 +215,7 @@ pub(super) fn pcap(segments: &[Segment]) -> Vec<u8> {
     file
 }
 
-pub(super) fn pcap_header(link_type: u32) -> Vec<u8> {
+pub(crate) fn pcap_header(link_type: u32) -> Vec<u8> {
     let mut header = 0xa1b2_c3d4u32.to_le_bytes().to_vec();
     header.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0]);
     header.extend(link_type.to_le_bytes());
@@ -223,7 +223,7 @@ pub(super) fn pcap_header(link_type: u32) -> Vec<u8> {
 }
 
 /// Adds a packet, `millis` after the first second of 1970.
-pub(super) fn add_packet(file: &mut Vec<u8>, millis: u32, packet: &[u8]) {
+pub(crate) fn add_packet(file: &mut Vec<u8>, millis: u32, packet: &[u8]) {
     let len = packet.len() as u32;
     for number in [1 + millis / 1000, millis % 1000 * 1000, len, len] {
         file.extend(number.to_le_bytes());
