@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::controller::ControllerArgs;
 use crate::duration;
 use crate::elect::ElectArgs;
 use crate::explain::ExplainArgs;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Elect(ElectArgs),
     Leaders(LeadersArgs),
     Explain(ExplainArgs),
+    Controller(ControllerArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -4,6 +4,7 @@
 mod args;
 mod cluster;
 mod connect;
+mod controller;
 mod duration;
 mod elect;
 mod errors;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Elect(args) => elect::run(args, &out),
         Command::Leaders(args) => leaders::run(args, &out),
         Command::Explain(args) => explain::run(args, &out),
+        Command::Controller(args) => controller::run(args, &out),
         Command::Completions(args) => pages::completions(args, &out),
         Command::Man(args) => pages::man(args, &out),
     };

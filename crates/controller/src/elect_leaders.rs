@@ -65,9 +65,19 @@ impl ElectLeaders<'_> {
         }
     }
 
-    /// One error for the whole, which version 0 has no room for, and for each listed partition.
     fn refuse(&self, code: ErrorCode, text: Option<&str>) -> Decision<ElectLeadersResponse> {
-        let listed = self.request.topic_partitions.iter().flatten();
+        Decision::answer(Self::refused(self.request, self.version, code, text))
+    }
+
+    /// The answer to a request that is refused as a whole: one error for all, which version 0 has no
+    /// room for, and one for each listed partition.
+    pub fn refused(
+        request: &ElectLeadersRequest,
+        version: i16,
+        code: ErrorCode,
+        text: Option<&str>,
+    ) -> ElectLeadersResponse {
+        let listed = request.topic_partitions.iter().flatten();
         let results = listed.map(|topic| ReplicaElectionResult {
             topic: topic.topic.clone(),
             partition_result: topic
@@ -77,11 +87,11 @@ impl ElectLeaders<'_> {
                 .collect(),
             ..Default::default()
         });
-        Decision::answer(ElectLeadersResponse {
-            error_code: if self.version == 0 { 0 } else { code.0 },
+        ElectLeadersResponse {
+            error_code: if version == 0 { 0 } else { code.0 },
             replica_election_results: results.collect(),
             ..Default::default()
-        })
+        }
     }
 
     fn elect_listed<R>(

@@ -80,7 +80,10 @@ impl ControllerSettings {
         let settings = Self {
             connections,
             metadata_log: MetadataLogSettings::new(&values),
-            controller: controller_config(&node, &values),
+            controller: ControllerConfig {
+                properties: configured(properties),
+                ..controller_config(&node, &values)
+            },
             broker_session_timeout: millis(&values, "broker.session.timeout.ms"),
             connection_loss_grace: Some(millis(&values, "klamm.broker.connection.loss.grace.ms"))
                 .filter(|grace| !grace.is_zero()),
@@ -106,6 +109,12 @@ fn controller_config(node: &NodeSettings, values: &Values) -> ControllerConfig {
         unclean_leader_election: flag(values, "unclean.leader.election.enable"),
         num_partitions: int(values, "num.partitions"),
         default_replication_factor: i16::try_from(replicas).expect("the table bounds it"),
+        voters: node
+            .quorum
+            .static_voters
+            .iter()
+            .map(|voter| voter.id)
+            .collect(),
         ..ControllerConfig::new(node.id)
     }
 }

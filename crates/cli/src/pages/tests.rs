@@ -24,6 +24,7 @@ fn help_texts() {
     expect_file!["../../tests/snapshots/help-elect.txt"].assert_eq(&help(&["elect"]));
     expect_file!["../../tests/snapshots/help-leaders.txt"].assert_eq(&help(&["leaders"]));
     expect_file!["../../tests/snapshots/help-explain.txt"].assert_eq(&help(&["explain"]));
+    expect_file!["../../tests/snapshots/help-controller.txt"].assert_eq(&help(&["controller"]));
     expect_file!["../../tests/snapshots/help-completions.txt"].assert_eq(&help(&["completions"]));
     expect_file!["../../tests/snapshots/help-man.txt"].assert_eq(&help(&["man"]));
 }
@@ -37,6 +38,7 @@ fn man_pages() {
         "klamm-elect",
         "klamm-leaders",
         "klamm-explain",
+        "klamm-controller",
         "klamm-completions",
         "klamm-man",
     ];

@@ -1,0 +1,110 @@
+use bytes::Bytes;
+use klamm_protocol::messages::allocate_producer_ids::AllocateProducerIdsRequest;
+use klamm_protocol::messages::alter_configs::AlterConfigsRequest;
+use klamm_protocol::messages::alter_partition::AlterPartitionRequest;
+use klamm_protocol::messages::alter_partition_reassignments::AlterPartitionReassignmentsRequest;
+use klamm_protocol::messages::api_versions::ApiVersionsRequest;
+use klamm_protocol::messages::assign_replicas_to_dirs::AssignReplicasToDirsRequest;
+use klamm_protocol::messages::begin_quorum_epoch::BeginQuorumEpochRequest;
+use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
+use klamm_protocol::messages::broker_registration::BrokerRegistrationRequest;
+use klamm_protocol::messages::create_partitions::CreatePartitionsRequest;
+use klamm_protocol::messages::create_topics::CreateTopicsRequest;
+use klamm_protocol::messages::delete_topics::DeleteTopicsRequest;
+use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
+use klamm_protocol::messages::describe_quorum::DescribeQuorumRequest;
+use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
+use klamm_protocol::messages::end_quorum_epoch::EndQuorumEpochRequest;
+use klamm_protocol::messages::envelope::EnvelopeRequest;
+use klamm_protocol::messages::fetch::FetchRequest;
+use klamm_protocol::messages::fetch_snapshot::FetchSnapshotRequest;
+use klamm_protocol::messages::incremental_alter_configs::IncrementalAlterConfigsRequest;
+use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsRequest;
+use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
+use klamm_protocol::messages::vote::VoteRequest;
+use klamm_protocol::{ApiKey, VersionRange};
+
+use super::serve::{
+    Answering, Api, Ask, Caller, Decide, Quorate, asked, decided, forwarded, quorate,
+};
+
+/// An API that is served.
+pub(super) struct Row {
+    pub(super) key: ApiKey,
+    pub(super) versions: VersionRange,
+    pub(super) is_forwardable: bool,
+    pub(super) serve: fn(Caller, Bytes) -> Answering,
+}
+
+const fn row_of<R: Api>(serve: fn(Caller, Bytes) -> Answering) -> Row {
+    Row {
+        key: R::KEY,
+        versions: R::STABLE,
+        is_forwardable: R::FORWARDABLE,
+        serve,
+    }
+}
+
+const fn active<R: Decide>() -> Row {
+    row_of::<R>(decided::<R>)
+}
+
+const fn any<R: Ask>() -> Row {
+    row_of::<R>(asked::<R>)
+}
+
+const fn quorum<R: Quorate>() -> Row {
+    row_of::<R>(quorate::<R>)
+}
+
+/// Every API of the controller's listener, in the order of the keys. ApiVersions tells it.
+pub(super) const TABLE: &[Row] = &[
+    quorum::<FetchRequest>(),
+    any::<ApiVersionsRequest>(),
+    active::<CreateTopicsRequest>(),
+    active::<DeleteTopicsRequest>(),
+    active::<AlterConfigsRequest>(),
+    active::<CreatePartitionsRequest>(),
+    active::<ElectLeadersRequest>(),
+    active::<IncrementalAlterConfigsRequest>(),
+    active::<AlterPartitionReassignmentsRequest>(),
+    active::<ListPartitionReassignmentsRequest>(),
+    quorum::<VoteRequest>(),
+    quorum::<BeginQuorumEpochRequest>(),
+    quorum::<EndQuorumEpochRequest>(),
+    quorum::<DescribeQuorumRequest>(),
+    active::<AlterPartitionRequest>(),
+    row_of::<EnvelopeRequest>(forwarded),
+    quorum::<FetchSnapshotRequest>(),
+    any::<DescribeClusterRequest>(),
+    active::<BrokerRegistrationRequest>(),
+    active::<BrokerHeartbeatRequest>(),
+    active::<UnregisterBrokerRequest>(),
+    active::<AllocateProducerIdsRequest>(),
+    active::<AssignReplicasToDirsRequest>(),
+];
+
+/// The row of an API.
+pub(super) fn row(key: ApiKey) -> Option<&'static Row> {
+    let at = TABLE.binary_search_by_key(&key, |row| row.key).ok()?;
+    Some(&TABLE[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use klamm_protocol::Listener;
+
+    #[test]
+    fn rows_are_in_order_and_belong_to_the_controllers_listener() {
+        assert!(TABLE.is_sorted_by(|a, b| a.key < b.key));
+        for row in TABLE {
+            assert!(
+                row.key.listeners().contains(&Listener::Controller),
+                "{}",
+                row.key
+            );
+            assert!(!row.versions.is_empty(), "{}", row.key);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The features that klamm supports, as ApiVersions and registrations tell them.
+
+use klamm_metadata::{Feature, MetadataVersion};
+use klamm_protocol::VersionRange;
+
+/// Every feature with the levels that this release supports.
+pub(crate) fn supported_features() -> impl Iterator<Item = (&'static str, VersionRange)> {
+    let versions = VersionRange {
+        min: MetadataVersion::MINIMUM.level(),
+        max: MetadataVersion::LATEST_PRODUCTION.level(),
+    };
+    let others = Feature::ALL.iter().map(|feature| {
+        let max = feature.max_level();
+        (feature.name, VersionRange { min: 0, max })
+    });
+    std::iter::once((MetadataVersion::FEATURE, versions)).chain(others)
+}

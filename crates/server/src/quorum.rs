@@ -1,0 +1,228 @@
+//! KRaft with its log: what the state machine wants done is done here.
+
+mod batches;
+mod disk;
+mod replay;
+mod store;
+mod tail;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use klamm_protocol::{LeaderEpoch, Offset};
+use klamm_raft::{
+    Answer, AnswerId, AppendError, Inbound, Leadership, Now, Output, Raft, Read, Request, Response,
+    SendError, Settings, Start,
+};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+pub(crate) use batches::{BatchError, Target, batches};
+pub(crate) use disk::DiskEvent;
+pub use replay::ReplayError;
+pub use store::StoreError;
+pub(crate) use store::{METADATA_DIR, Opened, Store};
+
+use disk::Disk;
+use tail::Tail;
+
+/// Something that the quorum tells the controller.
+#[derive(Debug)]
+pub(crate) enum QuorumEvent {
+    /// There is a new epoch, or its leader is known now.
+    Leadership(Leadership),
+    /// Records before this offset are committed.
+    Committed(Offset),
+}
+
+/// The answer to a request that KRaft serves.
+#[derive(Debug)]
+pub(crate) struct QuorumAnswer {
+    /// The answer without its records.
+    pub(crate) response: Response,
+    /// The records, or where they are.
+    pub(crate) records: Records,
+}
+
+/// The records of an answer.
+#[derive(Debug)]
+pub(crate) enum Records {
+    /// These.
+    Memory(Bytes),
+    /// Those to be read from the files, which may take a while.
+    Files(Arc<Store>, Read),
+}
+
+/// This node's part of the metadata quorum.
+#[derive(Debug)]
+pub(crate) struct Quorum {
+    raft: Raft,
+    store: Arc<Store>,
+    disk: Disk,
+    tail: Tail,
+    answers: BTreeMap<AnswerId, oneshot::Sender<QuorumAnswer>>,
+    next_answer: u64,
+    events: VecDeque<QuorumEvent>,
+}
+
+impl Quorum {
+    /// Takes the files over, and begins with what they have. `events` is told what the disk does.
+    pub(crate) fn start(
+        settings: Settings,
+        start: Start,
+        store: Arc<Store>,
+        events: UnboundedSender<DiskEvent>,
+        now: Now,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            disk: Disk::start(Arc::clone(&store), events)?,
+            raft: Raft::new(settings, start, now),
+            store,
+            tail: Tail::default(),
+            answers: BTreeMap::new(),
+            next_answer: 0,
+            events: VecDeque::new(),
+        })
+    }
+
+    pub(crate) fn raft(&self) -> &Raft {
+        &self.raft
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Waits until all that was appended is in the files.
+    pub(crate) fn settle_disk(&self) {
+        // If the disk has failed, its event says so.
+        self.disk.settle();
+    }
+
+    /// When to call [`Quorum::tick`].
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.raft.deadline()
+    }
+
+    pub(crate) fn tick(&mut self, now: Now) {
+        self.raft.tick(now);
+    }
+
+    /// Takes a request, whose answer goes to `answer`.
+    pub(crate) fn request(
+        &mut self,
+        listener: &str,
+        version: i16,
+        request: Request,
+        answer: oneshot::Sender<QuorumAnswer>,
+        now: Now,
+    ) {
+        self.next_answer += 1;
+        let id = AnswerId(self.next_answer);
+        self.answers.insert(id, answer);
+        let inbound = Inbound {
+            id,
+            listener: listener.to_owned(),
+            version,
+            request,
+        };
+        self.raft.handle_request(inbound, now);
+    }
+
+    /// Appends batches that begin at the end of the log. Returns its end with them.
+    pub(crate) fn append(
+        &mut self,
+        epoch: LeaderEpoch,
+        batches: Bytes,
+        now: Now,
+    ) -> Result<Offset, AppendError> {
+        self.raft.append(epoch, batches, now)
+    }
+
+    /// Takes note of what the disk did.
+    pub(crate) fn disk_event(&mut self, event: DiskEvent, now: Now) -> Result<(), StoreError> {
+        match event {
+            DiskEvent::Flushed(id) => {
+                self.tail.written(id);
+                self.raft.flushed(id, now);
+            }
+            DiskEvent::Failed(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Carries out what the machine wants done, in its order.
+    pub(crate) fn carry_out(&mut self, now: Now) -> Result<(), StoreError> {
+        while let Some(output) = self.raft.poll_output() {
+            match output {
+                Output::Append(append) => {
+                    self.tail.push(append.clone());
+                    self.disk.append(append, now.timestamp_ms);
+                }
+                Output::Answer(answer) => self.answer(answer),
+                Output::Persist(state) => {
+                    // What was appended before is in the log first. If the disk has failed, its
+                    // event says so, and this write must not happen.
+                    if self.disk.settle() {
+                        let (version, voters) = (self.raft.kraft_version(), self.raft.voters());
+                        self.store.persist(state, version, voters)?;
+                    }
+                }
+                Output::Truncate(end) => {
+                    if self.disk.settle() {
+                        self.tail.truncate(end);
+                        self.store.log_mut().truncate_to(end)?;
+                    }
+                }
+                Output::HighWatermark(offset) => {
+                    self.events.push_back(QuorumEvent::Committed(offset));
+                }
+                Output::Leadership(leadership) => {
+                    self.events.push_back(QuorumEvent::Leadership(leadership));
+                }
+                Output::Incident(incident) => tracing::warn!(%incident, "metadata quorum"),
+                // A quorum of one has nobody to ask.
+                Output::Send(send) => {
+                    let unreachable = Err(SendError::Unreachable);
+                    self.raft.handle_response(send.id, unreachable, now);
+                }
+                Output::WriteSnapshot(_) | Output::InstallSnapshot(_) => {
+                    unreachable!("a quorum of one has nobody to fetch snapshots from")
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next event.
+    pub(crate) fn poll_event(&mut self) -> Option<QuorumEvent> {
+        self.events.pop_front()
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        let Some(to) = self.answers.remove(&answer.id) else {
+            return;
+        };
+        let records = match answer.read {
+            None => Records::Memory(Bytes::new()),
+            Some(read) => {
+                let in_memory = match read {
+                    Read::Log { from, max_bytes } => self.tail.read(from, max_bytes as usize),
+                    Read::Snapshot { .. } => None,
+                };
+                match in_memory {
+                    Some(records) => Records::Memory(records),
+                    None => Records::Files(Arc::clone(&self.store), read),
+                }
+            }
+        };
+        // Who asked may be gone.
+        let _ = to.send(QuorumAnswer {
+            response: answer.response,
+            records,
+        });
+    }
+}
