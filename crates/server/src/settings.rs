@@ -61,9 +61,6 @@ pub struct ControllerSettings {
     pub authorizer: Option<AuthorizerConfig>,
     /// Delegation tokens, if `delegation.token.secret.key` is given.
     pub tokens: Option<TokenSettings>,
-    /// Every entry of the file that is no secret: what DescribeConfigs shows, and what topics
-    /// inherit.
-    pub configured: BTreeMap<String, String>,
 }
 
 impl ControllerSettings {
@@ -80,10 +77,7 @@ impl ControllerSettings {
         let settings = Self {
             connections,
             metadata_log: MetadataLogSettings::new(&values),
-            controller: ControllerConfig {
-                properties: configured(properties),
-                ..controller_config(&node, &values)
-            },
+            controller: controller_config(&node, &values, properties),
             broker_session_timeout: millis(&values, "broker.session.timeout.ms"),
             connection_loss_grace: Some(millis(&values, "klamm.broker.connection.loss.grace.ms"))
                 .filter(|grace| !grace.is_zero()),
@@ -95,14 +89,17 @@ impl ControllerSettings {
             delete_topics: flag(&values, "delete.topic.enable"),
             authorizer,
             tokens: TokenSettings::new(&values),
-            configured: configured(properties),
             node,
         };
         Ok((settings, values.warnings().to_vec()))
     }
 }
 
-fn controller_config(node: &NodeSettings, values: &Values) -> ControllerConfig {
+fn controller_config(
+    node: &NodeSettings,
+    values: &Values,
+    properties: &Properties,
+) -> ControllerConfig {
     let replicas = int(values, "default.replication.factor");
     ControllerConfig {
         min_insync_replicas: int(values, "min.insync.replicas").unsigned_abs() as usize,
@@ -165,6 +162,7 @@ fn check_heartbeats(reading: &mut Reading<'_>) {
     }
 }
 
+/// Every entry of the file that is no secret: what DescribeConfigs shows, and what topics inherit.
 fn configured(properties: &Properties) -> BTreeMap<String, String> {
     properties
         .effective()

@@ -55,7 +55,16 @@ fn defaults_are_kafkas() {
         settings.leader_rebalance_interval,
         Some(Duration::from_secs(300))
     );
-    assert_eq!(settings.controller, ControllerConfig::new(BrokerId(1)));
+    let properties = settings.controller.properties.clone();
+    assert_eq!(
+        properties.get("log.dirs").map(String::as_str),
+        Some("/data")
+    );
+    let defaults = ControllerConfig {
+        properties,
+        ..ControllerConfig::new(BrokerId(1))
+    };
+    assert_eq!(settings.controller, defaults);
     assert_eq!(
         settings.metadata_log.options,
         klamm_log::LogOptions::METADATA
