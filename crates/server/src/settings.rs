@@ -106,6 +106,7 @@ fn controller_config(
         unclean_leader_election: flag(values, "unclean.leader.election.enable"),
         num_partitions: int(values, "num.partitions"),
         default_replication_factor: i16::try_from(replicas).expect("the table bounds it"),
+        properties: configured(properties),
         voters: node
             .quorum
             .static_voters
