@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use klamm_metadata::ConfigResource;
-use klamm_metadata::config_keys::ConfigKey;
+use klamm_metadata::config_keys::{ConfigKey, broker_key};
 
 use crate::View;
 
@@ -20,6 +20,10 @@ pub(crate) enum ConfigSource {
     File = 4,
     /// Nobody has set it.
     Default = 5,
+    /// It was set for the client metrics subscription.
+    ClientMetrics = 7,
+    /// It was set for the group.
+    Group = 8,
 }
 
 impl ConfigSource {
@@ -36,20 +40,39 @@ impl<'a> View<'a> {
         match source {
             ConfigSource::Node => configs.value(&ConfigResource::node(self.config().node_id), name),
             ConfigSource::AllNodes => configs.value(&ConfigResource::all_nodes(), name),
-            ConfigSource::File => self.config().properties.get(name).map(|value| &**value),
+            ConfigSource::File => self.file_value(name),
+            ConfigSource::Default => broker_key(name)?.default,
             _ => None,
         }
     }
 
-    /// The value of a topic or group that sets none, and where it comes from.
-    pub(crate) fn inherited(&self, key: &ConfigKey) -> (ConfigSource, Option<Cow<'a, str>>) {
+    /// What the node's file sets; an id has two names.
+    fn file_value(&self, name: &str) -> Option<&'a str> {
+        let file = &self.config().properties;
+        let other = match name {
+            "broker.id" => "node.id",
+            "node.id" => "broker.id",
+            _ => name,
+        };
+        file.get(name)
+            .or_else(|| file.get(other))
+            .map(|value| &**value)
+    }
+
+    /// The value of a topic or group that sets none, and where it comes from. `of_node` says what a
+    /// source has for a key of nodes.
+    pub(crate) fn inherited(
+        &self,
+        key: &ConfigKey,
+        of_node: impl Fn(&Self, ConfigSource, &str) -> Option<&'a str>,
+    ) -> (ConfigSource, Option<Cow<'a, str>>) {
         for source in [
             ConfigSource::Node,
             ConfigSource::AllNodes,
             ConfigSource::File,
         ] {
             let mut values = key.synonyms.iter().filter_map(|synonym| {
-                let value = self.node_value_of(source, synonym.name)?;
+                let value = of_node(self, source, synonym.name)?;
                 Some(synonym.convert(value))
             });
             if let Some(value) = values.next() {

@@ -191,7 +191,7 @@ fn described(view: &View<'_>, topic: &CreatableTopic) -> Vec<CreatableTopicConfi
         let (source, value) = match own {
             Some(config) => (ConfigSource::Topic, config.value.clone()),
             None => {
-                let (source, value) = view.inherited(key);
+                let (source, value) = view.inherited(key, View::node_value_of);
                 (source, value.map(|value| (&*value).into()))
             }
         };

@@ -49,6 +49,11 @@ pub enum ConfigType {
 }
 
 impl ConfigType {
+    /// Whether values are never shown.
+    pub fn is_secret(self) -> bool {
+        self == Self::Password
+    }
+
     /// The code in DescribeConfigs.
     pub fn to_wire(self) -> i8 {
         self as i8

@@ -105,7 +105,7 @@ impl ConfigKey {
 
 impl ConfigType {
     /// Reads a text as Java does; the error says what it is not.
-    fn parse(self, text: &str) -> Result<ConfigValue, String> {
+    pub fn parse(self, text: &str) -> Result<ConfigValue, String> {
         let trimmed = text.trim_matches(|c| c <= ' ');
         let not_a_number = || format!("Not a number of type {}", self.name());
         let whole = |min: i64, max: i64| {
@@ -145,6 +145,14 @@ impl ConfigValue {
             Self::Number(number) => *number > max,
             Self::Double(number) => *number > max as f64,
             _ => false,
+        }
+    }
+
+    /// The value as DescribeConfigs has it: as Kafka writes what it has read.
+    pub fn canonical(&self) -> String {
+        match self {
+            Self::List(items) => items.join(","),
+            _ => self.shown(),
         }
     }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it is a test")]
 
 mod changes;
+mod descriptions;
 mod histories;
 
 use std::process::ExitCode;
@@ -28,6 +29,10 @@ fn main() -> ExitCode {
             Test(
                 "histories::configs_change_as_in_apache_kafka",
                 histories::decided_alike,
+            ),
+            Test(
+                "descriptions::configs_are_told_as_in_apache_kafka",
+                descriptions::told_alike,
             ),
         ],
         || {
