@@ -8,6 +8,7 @@ use crate::duration;
 use crate::elect::ElectArgs;
 use crate::explain::ExplainArgs;
 use crate::leaders::LeadersArgs;
+use crate::storage::{FormatArgs, InfoArgs, RandomUuidArgs};
 
 /// Widest line of a help text.
 const HELP_WIDTH: usize = 100;
@@ -37,6 +38,9 @@ pub(crate) enum Command {
     Elect(ElectArgs),
     Leaders(LeadersArgs),
     Explain(ExplainArgs),
+    Format(FormatArgs),
+    Info(InfoArgs),
+    RandomUuid(RandomUuidArgs),
     Controller(ControllerArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

@@ -1,13 +1,12 @@
-use std::path::Path;
 use std::time::Duration;
 
 use klamm_client::{Admin, Bootstrap, ClientConfig, ClientError, ServerAddress};
-use klamm_config::{ClientSettings, Properties, Values, decode};
+use klamm_config::{ClientSettings, Properties, Values};
 
 use crate::args::ConnectionArgs;
 use crate::errors::Problem;
-use crate::input;
 use crate::output::Output;
+use crate::properties;
 
 /// What Apache's tool waits where neither a flag nor the file says it.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -29,7 +28,7 @@ impl Target {
             out.warn("--admin.config is deprecated: use --command-config");
         }
         let properties = match args.command_config.as_ref().or(args.admin_config.as_ref()) {
-            Some(path) => read(path)?,
+            Some(path) => properties::read(path, "--command-config")?,
             None => Properties::empty(),
         };
         let (target, warnings) = Self::join(args, &properties)?;
@@ -110,20 +109,6 @@ pub(crate) fn client_problem(what: &str, error: &ClientError) -> Problem {
         }
         _ => problem,
     }
-}
-
-fn read(path: &Path) -> Result<Properties, Problem> {
-    let name = path.display().to_string();
-    let bytes = input::file(path).map_err(|error| {
-        Problem::misuse(format!("{name} cannot be read"))
-            .because(error.to_string())
-            .next("check the path given with --command-config")
-    })?;
-    Properties::parse(&name, &decode(&bytes)).map_err(|error| {
-        Problem::misuse("the client's properties file cannot be read")
-            .because(error.to_string())
-            .next("correct that line; the format is that of java.util.Properties")
-    })
 }
 
 fn bootstrap(

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use klamm_config::{Properties, Warning, decode};
+use klamm_config::Warning;
 use klamm_server::settings::ControllerSettings;
 use klamm_server::{ControllerNode, Fatal, StartError};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::errors::Problem;
 use crate::exit::Exit;
-use crate::input;
 use crate::interrupt::Interrupt;
 use crate::output::Output;
+use crate::properties;
 
 /// Run a KRaft controller for Apache Kafka brokers.
 ///
@@ -101,20 +101,13 @@ async fn serve(settings: ControllerSettings) -> Result<Exit, Problem> {
 }
 
 fn read(path: &Path) -> Result<(ControllerSettings, Vec<Warning>), Problem> {
-    let name = path.display().to_string();
-    let bytes = input::file(path).map_err(|error| {
-        Problem::misuse(format!("{name} cannot be read"))
-            .because(error.to_string())
-            .next("check the path given with --config")
-    })?;
-    let properties = Properties::parse(&name, &decode(&bytes)).map_err(|error| {
-        Problem::misuse("the node's properties file cannot be read")
-            .because(error.to_string())
-            .next("correct that line; the format is that of java.util.Properties")
-    })?;
+    let properties = properties::read(path, "--config")?;
     ControllerSettings::read(&properties).map_err(|error| {
-        Problem::misuse(format!("{name} is no configuration of a controller"))
-            .because(error.to_string())
+        Problem::misuse(format!(
+            "{} is no configuration of a controller",
+            path.display()
+        ))
+        .because(error.to_string())
     })
 }
 

@@ -1,5 +1,5 @@
-//! The klamm command: it sees and moves partition leadership of Kafka clusters, and explains their
-//! protocol.
+//! The klamm command: it sees and moves partition leadership of Kafka clusters, explains their
+//! protocol, and makes the directories of nodes.
 
 mod args;
 mod cluster;
@@ -17,6 +17,8 @@ mod metadata;
 mod output;
 mod pages;
 mod patterns;
+mod properties;
+mod storage;
 mod table;
 
 use std::future::Future;
@@ -49,6 +51,9 @@ fn main() -> ExitCode {
         Command::Elect(args) => elect::run(args, &out),
         Command::Leaders(args) => leaders::run(args, &out),
         Command::Explain(args) => explain::run(args, &out),
+        Command::Format(args) => storage::format(args, &out),
+        Command::Info(args) => storage::info(args, &out),
+        Command::RandomUuid(args) => storage::random_uuid(args, &out),
         Command::Controller(args) => controller::run(args, &out),
         Command::Completions(args) => pages::completions(args, &out),
         Command::Man(args) => pages::man(args, &out),

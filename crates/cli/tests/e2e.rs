@@ -9,6 +9,7 @@ mod explain_serve;
 mod interrupts;
 mod leaders;
 mod misuse;
+mod storage;
 mod support;
 #[cfg(unix)]
 mod terminal;

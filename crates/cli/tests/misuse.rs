@@ -47,6 +47,8 @@ async fn nothing_is_sent_and_the_status_is_2() {
         $ klamm frobnicate
         error: unrecognized subcommand 'frobnicate'
 
+          tip: a similar subcommand exists: 'format'
+
         Usage: klamm <COMMAND>
 
         For more information, try '--help'.
@@ -124,7 +126,7 @@ async fn nothing_is_sent_and_the_status_is_2() {
 
         $ klamm man frobnicate
         error: there is no command frobnicate
-          next step: the commands are elect, leaders, explain, completions, man
+          next step: the commands are elect, leaders, explain, format, info, random-uuid, controller, completions, man
 
     "#]].assert_eq(&shown);
 }

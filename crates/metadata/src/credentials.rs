@@ -36,6 +36,21 @@ impl ScramMechanism {
             Self::Sha512 => 2,
         }
     }
+
+    /// The mechanism with a name such as `SCRAM-SHA-256`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Sha256, Self::Sha512]
+            .into_iter()
+            .find(|mechanism| mechanism.name() == name)
+    }
+
+    /// Its name, as clients and tools say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sha256 => "SCRAM-SHA-256",
+            Self::Sha512 => "SCRAM-SHA-512",
+        }
+    }
 }
 
 /// What a broker keeps of a user's password. Debug output leaves the keys out.

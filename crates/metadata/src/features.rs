@@ -76,6 +76,12 @@ impl Feature {
             .take_while(|from| **from <= version.level());
         allowed.count() as i16 - 1
     }
+
+    /// The least `metadata.version` that a cluster must have for this level, if it matters.
+    pub fn requires(self, level: i16) -> Option<MetadataVersion> {
+        let is_elr = self == Self::ELIGIBLE_LEADER_REPLICAS_VERSION;
+        (is_elr && level > 0).then_some(MetadataVersion::WITH_ELR)
+    }
 }
 
 /// The finalized features of the cluster.

@@ -53,6 +53,9 @@ impl MetadataVersion {
     /// The level of new clusters with 4.4.0: 4.4-IV2.
     pub const LATEST_PRODUCTION: Self = Self(33);
 
+    /// The first with records that can carry eligible leader replicas: 4.0-IV1.
+    pub(crate) const WITH_ELR: Self = Self(23);
+
     /// The version with this feature level, if 4.4.0 knows it.
     pub fn from_level(level: i16) -> Option<Self> {
         let version = Self(level);
@@ -118,7 +121,7 @@ impl MetadataVersion {
 
     /// Whether partitions may have eligible leader replicas (4.0-IV1).
     pub fn allows_elr(self) -> bool {
-        self.0 >= 23
+        self >= Self::WITH_ELR
     }
 
     /// Whether log directories may be cordoned (4.3-IV0).

@@ -1,7 +1,8 @@
 use bytes::Bytes;
 use klamm_protocol::data::clients::{KRaftVersionRecord, LeaderChangeMessage, VotersRecord};
 use klamm_protocol::records::{
-    BatchBuilder, BatchOptions, ControlKey, ControlType, DecompressLimit, RecordBatch, RecordsError,
+    BatchBuilder, BatchOptions, BuildError, ControlKey, ControlType, DecompressLimit, RecordBatch,
+    RecordsError,
 };
 use klamm_protocol::{DecodeError, LeaderEpoch, Message, Offset, decode, encode};
 use thiserror::Error;
@@ -81,13 +82,24 @@ impl ControlRecord {
             ..BatchOptions::default()
         });
         for record in records {
-            let (kind, value) = record.kind_and_value();
-            builder
-                .append_control(kind, timestamp_ms, &value)
+            record
+                .append_to(&mut builder, timestamp_ms)
                 .expect("control records go into a control batch, and voters are few");
         }
         let batch = builder.finish().expect("a batch with a record in it");
         batch.into_bytes()
+    }
+
+    /// Appends the record to a batch of control records.
+    pub fn append_to(
+        &self,
+        builder: &mut BatchBuilder,
+        timestamp_ms: i64,
+    ) -> Result<(), BuildError> {
+        let (kind, value) = self.kind_and_value();
+        builder
+            .append_control(kind, timestamp_ms, &value)
+            .map(|_| ())
     }
 
     fn kind_and_value(&self) -> (ControlType, Bytes) {

@@ -10,10 +10,13 @@ mod controller;
 mod features;
 pub mod format;
 mod listener;
+mod machine;
 mod node;
 mod quorum;
 pub mod settings;
+mod snapshot;
 
 pub use controller::Fatal;
+pub use machine::random_uuid;
 pub use node::{ControllerNode, StartError};
 pub use quorum::{ReplayError, StoreError};

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::controller::{Controller, Fatal, Handle, channels};
 use crate::features::supported_features;
 use crate::listener::{Bound, Limits};
+use crate::machine::{host_name, random_id};
 use crate::quorum::{METADATA_DIR, Opened, Quorum, Store, StoreError};
 use crate::settings::{self, ControllerSettings, Listener};
 
@@ -262,10 +263,7 @@ fn endpoints(settings: &ControllerSettings, bound: &[Bound]) -> Vec<(String, End
     let listeners = settings.node.controller_listeners.iter();
     let endpoint = |(listener, bound): (&Listener, &Bound)| {
         let host = listener.advertised_host.clone();
-        let host = host.unwrap_or_else(|| {
-            let names = rustix::system::uname();
-            names.nodename().to_string_lossy().into_owned()
-        });
+        let host = host.unwrap_or_else(host_name);
         let port = match listener.advertised_port {
             0 => bound.address().port(),
             port => port,
@@ -345,20 +343,6 @@ fn registration(
 
 /// The number of the security protocol PLAINTEXT.
 const PLAINTEXT: i16 = 0;
-
-/// An id that nobody else has: random, as version 4 of UUIDs. None of Kafka's reserved ids is one.
-pub(crate) fn random_id() -> Uuid {
-    loop {
-        let mut bytes = fastrand::u128(..).to_be_bytes();
-        bytes[6] = bytes[6] & 0x0f | 0x40;
-        bytes[8] = bytes[8] & 0x3f | 0x80;
-        let id = Uuid::from_bytes(bytes);
-        // Tools take what begins with a dash for an option.
-        if !id.to_string().starts_with('-') {
-            return id;
-        }
-    }
-}
 
 fn listen(
     bound: Vec<Bound>,

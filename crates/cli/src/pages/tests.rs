@@ -24,6 +24,9 @@ fn help_texts() {
     expect_file!["../../tests/snapshots/help-elect.txt"].assert_eq(&help(&["elect"]));
     expect_file!["../../tests/snapshots/help-leaders.txt"].assert_eq(&help(&["leaders"]));
     expect_file!["../../tests/snapshots/help-explain.txt"].assert_eq(&help(&["explain"]));
+    expect_file!["../../tests/snapshots/help-format.txt"].assert_eq(&help(&["format"]));
+    expect_file!["../../tests/snapshots/help-info.txt"].assert_eq(&help(&["info"]));
+    expect_file!["../../tests/snapshots/help-random-uuid.txt"].assert_eq(&help(&["random-uuid"]));
     expect_file!["../../tests/snapshots/help-controller.txt"].assert_eq(&help(&["controller"]));
     expect_file!["../../tests/snapshots/help-completions.txt"].assert_eq(&help(&["completions"]));
     expect_file!["../../tests/snapshots/help-man.txt"].assert_eq(&help(&["man"]));
@@ -38,6 +41,9 @@ fn man_pages() {
         "klamm-elect",
         "klamm-leaders",
         "klamm-explain",
+        "klamm-format",
+        "klamm-info",
+        "klamm-random-uuid",
         "klamm-controller",
         "klamm-completions",
         "klamm-man",
@@ -47,6 +53,8 @@ fn man_pages() {
     expect_file!["../../tests/snapshots/klamm-elect.1"].assert_eq(&pages[1].text);
     expect_file!["../../tests/snapshots/klamm-leaders.1"].assert_eq(&pages[2].text);
     expect_file!["../../tests/snapshots/klamm-explain.1"].assert_eq(&pages[3].text);
+    expect_file!["../../tests/snapshots/klamm-format.1"].assert_eq(&pages[4].text);
+    expect_file!["../../tests/snapshots/klamm-info.1"].assert_eq(&pages[5].text);
 }
 
 #[test]
@@ -55,7 +63,12 @@ fn completions_know_every_flag() {
         let mut text = Vec::new();
         clap_complete::generate(*shell, &mut Cli::command(), "klamm", &mut text);
         let text = String::from_utf8(text).expect("text");
-        for flag in ["path-to-json-file", "admin.config", "under-replicated"] {
+        for flag in [
+            "path-to-json-file",
+            "admin.config",
+            "under-replicated",
+            "add-scram",
+        ] {
             assert!(text.contains(flag), "{shell} {flag}");
         }
     }

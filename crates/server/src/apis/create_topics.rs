@@ -7,7 +7,7 @@ use klamm_protocol::messages::create_topics::{
 
 use super::serve::{Api, Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
-use crate::node::random_id;
+use crate::machine::random_id;
 
 impl Api for CreateTopicsRequest {
     const FORWARDABLE: bool = true;

@@ -27,8 +27,9 @@ pub struct NodeSettings {
     pub log_dirs: Vec<PathBuf>,
     /// `metadata.log.dir`, or else the first of the others: the directory of the metadata log.
     pub metadata_log_dir: PathBuf,
-    /// The listeners in `controller.listener.names`, in that order; none if the node is a broker
-    /// alone.
+    /// `controller.listener.names`, in capitals, each once.
+    pub controller_listener_names: Vec<String>,
+    /// The node's own listeners with those names, in that order; none if it is a broker alone.
     pub controller_listeners: Vec<Listener>,
     /// How the quorum of controllers works together.
     pub quorum: QuorumSettings,
@@ -66,11 +67,13 @@ impl NodeSettings {
         let own = own.filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let first = log_dirs.first().cloned().unwrap_or_default();
         let quorum = QuorumSettings::parse(reading);
-        let listeners = controller_listeners(reading, &roles);
+        let names = controller_listener_names(reading);
+        let listeners = controller_listeners(reading, &names, &roles);
         let node = Self {
             id,
             metadata_log_dir: own.unwrap_or(first),
             log_dirs,
+            controller_listener_names: names,
             controller_listeners: listeners,
             unstable_features: flag(reading.values(), "unstable.feature.versions.enable"),
             quorum,
@@ -181,22 +184,29 @@ fn log_dirs(reading: &mut Reading<'_>) -> Vec<PathBuf> {
     dirs
 }
 
-fn controller_listeners(reading: &mut Reading<'_>, roles: &BTreeSet<Role>) -> Vec<Listener> {
-    const KEY: &str = "controller.listener.names";
-    let listeners = listeners(reading);
+const LISTENER_NAMES: &str = "controller.listener.names";
+
+fn controller_listener_names(reading: &mut Reading<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in reading.values().list(KEY) {
+    for name in reading.values().list(LISTENER_NAMES) {
         let name = name.to_uppercase();
         if !names.contains(&name) {
             names.push(name);
         }
     }
     if names.is_empty() {
-        reading.wrong(
-            KEY,
-            "must name the listeners of controllers, such as CONTROLLER",
-        );
+        let what = "must name the listeners of controllers, such as CONTROLLER";
+        reading.wrong(LISTENER_NAMES, what);
     }
+    names
+}
+
+fn controller_listeners(
+    reading: &mut Reading<'_>,
+    names: &[String],
+    roles: &BTreeSet<Role>,
+) -> Vec<Listener> {
+    let listeners = listeners(reading);
     if !roles.contains(&Role::Controller) {
         return Vec::new();
     }
@@ -223,7 +233,7 @@ fn controller_listeners(reading: &mut Reading<'_>, roles: &BTreeSet<Role>) -> Ve
     let found: Vec<Option<Listener>> = names.iter().map(named).collect();
     for (name, found) in names.iter().zip(&found) {
         if found.is_none() && is_alone {
-            reading.wrong(KEY, format!("{name} is not in listeners"));
+            reading.wrong(LISTENER_NAMES, format!("{name} is not in listeners"));
         }
     }
     found.into_iter().flatten().collect()
