@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { Harness } from "./harness.js";
 import { served } from "./served.js";
-import { written } from "./written.js";
+import { looked, worked } from "./written.js";
 
 const klamm = process.env.KLAMM ?? "klamm";
 const isFull = Boolean(process.env.KLAMM_FULL) && process.env.KLAMM_FULL !== "0";
@@ -23,15 +23,17 @@ execFileSync(klamm, ["explain", "--site", site]);
 const took = Number((process.hrtime.bigint() - start) / 1_000_000n);
 console.log(`  all pages written in ${took} ms`);
 
-const harness = await Harness.open();
-harness.root = `${pathToFileURL(site)}/`;
-await written(harness, site, isFull);
-
+const harness = await Harness.launch();
+const root = `${pathToFileURL(site)}/`;
 const server = spawn(klamm, ["explain", "--serve"], { stdio: ["ignore", "pipe", "inherit"] });
 const ended = once(server, "exit");
 const [url] = await once(createInterface(server.stdout), "line");
-harness.root = url;
-await served(harness, folder);
+// Browsers are idle half of the time: what only looks runs beside what does something.
+const beside = async () => {
+  await worked(harness.lane(root), site, isFull);
+  await served(harness.lane(url), folder);
+};
+await Promise.all([looked(harness.lane(root), site, isFull), beside()]);
 await harness.check("Ctrl-C ends the server", async () => {
   server.kill("SIGINT");
   assert.deepEqual(await ended, [130, null]);

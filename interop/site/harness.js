@@ -1,5 +1,5 @@
 // Runs checks in a row, each with pages of its own that watch for errors and for requests to
-// elsewhere.
+// elsewhere. Rows of checks may run side by side, each in a lane.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -17,14 +17,25 @@ export class Harness {
     this.root = root;
     this.passed = 0;
     this.failed = 0;
+    this.lanes = [];
+    this.trouble = [];
+    this.contexts = [];
+    this.kept = new Map();
   }
 
-  static async open() {
+  static async launch() {
     const browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox"],
     });
     return new Harness(browser);
+  }
+
+  // A row of checks of pages at `root`, which may run beside others.
+  lane(root) {
+    const lane = new Harness(this.browser, root);
+    this.lanes.push(lane);
+    return lane;
   }
 
   // `node drive.js WORD` runs those with the word in their name only.
@@ -45,10 +56,26 @@ export class Harness {
     console.log(`  ${name}: ${Date.now() - start} ms`);
   }
 
-  // A page of the site at `root`. Whatever goes wrong in it fails the check.
+  // A page of the site at `root`, in a browser that knows nothing of others. Whatever goes wrong in it
+  // fails the check.
   async page(path, options = {}) {
+    const page = await this.open(options);
+    this.contexts.push(page.context());
+    await page.goto(this.root + path);
+    return page;
+  }
+
+  // As `page`, in the window of the check before with the same options: for those that only look.
+  async look(path, options = {}) {
+    const key = JSON.stringify(options);
+    if (!this.kept.has(key)) this.kept.set(key, await this.open(options));
+    const page = this.kept.get(key);
+    await page.goto(this.root + path);
+    return page;
+  }
+
+  async open(options) {
     const context = await this.browser.newContext({ viewport: WIDE, ...options });
-    this.contexts.push(context);
     const page = await context.newPage();
     page.on("console", (message) => {
       if (["error", "warning"].includes(message.type())) this.trouble.push(message.text());
@@ -59,13 +86,16 @@ export class Harness {
       if (!url.startsWith(this.root) && !url.startsWith("data:")) this.trouble.push(url);
     });
     page.on("requestfailed", (request) => this.trouble.push(`failed: ${request.url()}`));
-    await page.goto(this.root + path);
     return page;
   }
 
-  // No violation that axe finds, and nothing to scroll sideways.
-  async inspect(page, where) {
-    const result = await page.evaluate(`${axe}; axe.run(document, { preload: false, resultTypes: ["violations"] })`);
+  // No violation that axe finds in what a selector finds, by all of its rules or by `only` some, and
+  // nothing to scroll sideways.
+  async inspect(page, where, { within = "html", only } = {}) {
+    const options = { preload: false, resultTypes: ["violations"] };
+    if (only) options.runOnly = only;
+    const call = `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)})`;
+    const result = await page.evaluate(`window.axe || (() => { ${axe} })(); ${call}`);
     const violations = result.violations.map(
       ({ id, nodes }) => `${where}: ${id}: ${nodes[0].html} ${nodes[0].failureSummary}`,
     );
@@ -75,6 +105,10 @@ export class Harness {
 
   async close() {
     await this.browser.close();
+    for (const { passed, failed } of this.lanes) {
+      this.passed += passed;
+      this.failed += failed;
+    }
     if (process.argv[2]) console.log(`  only those with ${process.argv[2]} in their names`);
     console.log(`site: ${this.passed} passed, ${this.failed} failed`);
     process.exitCode = this.failed || !this.passed ? 1 : 0;

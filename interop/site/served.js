@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { fits, texts } from "./harness.js";
 
 const REQUEST = "00 00 00 19 00 2b 00 02 00 00 00 07 00 00 00 00 02 01 02 00 00 00 00 00 00 00 00 00 00";
+
+// Directories of partitions that a broker wrote.
+const LOGS = new URL("../../crates/explain/tests/logs/", import.meta.url);
 
 export async function served(harness, folder) {
   await harness.check("served pages are sound", async () => {
@@ -58,6 +62,31 @@ export async function served(harness, folder) {
     const shown = await texts(page, "#result h2");
     assert.match(shown[1], /connection 1: ElectLeadersRequest v2/);
     await harness.inspect(page, "capture");
+  });
+
+  await harness.check("files of a log directory are decoded by what they are", async () => {
+    const page = await harness.page("decode.html");
+    for (const [path, said] of [
+      ["__cluster_metadata-0/00000000000000000000.log", /like those of __cluster_metadata.*TopicRecord/s],
+      ["__cluster_metadata-0/00000000000000000089.snapshot", /ProducerSnapshot/],
+      ["__cluster_metadata-0/quorum-state", /leaderId/],
+      ["orders-1/00000000000000000000.timeindex", /Largest time.*1 entry/s],
+      ["orders-1/00000000000000000000.txnindex", /Producer id.*1 entry/s],
+    ]) {
+      const answer = page.waitForResponse(/decode\.html\?/);
+      await page.setInputFiles("input[type=file]", fileURLToPath(new URL(path, LOGS)));
+      await (await answer).finished();
+      await page.locator("#result:not([aria-busy])").waitFor();
+      assert.match(await page.textContent("#result"), said, path);
+      if (!path.endsWith(".log")) await harness.inspect(page, path);
+    }
+    await page.selectOption("[name=topic]", "other");
+    const answer = page.waitForResponse(/decode\.html\?.*topic=other/);
+    const log = new URL("__cluster_metadata-0/00000000000000000000.log", LOGS);
+    await page.setInputFiles("input[type=file]", fileURLToPath(log));
+    await (await answer).finished();
+    await page.locator("#result:not([aria-busy])").waitFor();
+    assert.doesNotMatch(await page.textContent("#result"), /TopicRecord/);
   });
 
   await harness.check("hostile input is an error on the page", async () => {

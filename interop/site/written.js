@@ -18,8 +18,45 @@ const KINDS = [
   "features.html",
 ];
 
-export async function written(harness, folder, isFull) {
-  const all = files(folder).filter((path) => path.endsWith(".html"));
+const pagesOf = (folder) => files(folder).filter((path) => path.endsWith(".html"));
+
+// What all pages look like.
+export async function looked(harness, folder, isFull) {
+  const pages = isFull ? pagesOf(folder) : KINDS;
+
+  for (const colorScheme of ["light", "dark"]) {
+    for (const path of pages) {
+      await harness.check(`${path} is sound in ${colorScheme}`, async () => {
+        const page = await harness.look(path, { colorScheme });
+        if (colorScheme === "dark") {
+          // Nothing but the colours differs, and those of the other views are those of the first.
+          return harness.inspect(page, path, { only: ["cat.color"] });
+        }
+        await harness.inspect(page, path);
+        for (const tab of (await page.locator("[role=tab]").all()).slice(1)) {
+          await tab.click();
+          const within = `#${await tab.getAttribute("aria-controls")}`;
+          await harness.inspect(page, `${path}, ${await tab.textContent()}`, { within });
+        }
+      });
+    }
+  }
+
+  for (const path of pages) {
+    await harness.check(`${path} fits a phone`, async () => {
+      const page = await harness.look(path, { viewport: PHONE, isMobile: true, hasTouch: true });
+      await fits(page, path);
+      for (const tab of await page.locator("[role=tab]").all()) {
+        await tab.click();
+        await fits(page, `${path}, ${await tab.textContent()}`);
+      }
+    });
+  }
+}
+
+// What pages do.
+export async function worked(harness, folder, isFull) {
+  const all = pagesOf(folder);
   const pages = isFull ? all : KINDS;
 
   await harness.check("no page is heavy", () => {
@@ -32,32 +69,6 @@ export async function written(harness, folder, isFull) {
     }
     for (const [bytes, path] of weights) assert.ok(bytes < MOST_BYTES, `${path}: ${bytes}`);
   });
-
-  for (const colorScheme of ["light", "dark"]) {
-    for (const path of pages) {
-      await harness.check(`${path} is sound in ${colorScheme}`, async () => {
-        const page = await harness.page(path, { colorScheme });
-        await harness.inspect(page, path);
-        // The colours of the other views are those of the first.
-        if (colorScheme === "dark") return;
-        for (const tab of (await page.locator("[role=tab]").all()).slice(1)) {
-          await tab.click();
-          await harness.inspect(page, `${path}, ${await tab.textContent()}`);
-        }
-      });
-    }
-  }
-
-  for (const path of pages) {
-    await harness.check(`${path} fits a phone`, async () => {
-      const page = await harness.page(path, { viewport: PHONE, isMobile: true, hasTouch: true });
-      await fits(page, path);
-      for (const tab of await page.locator("[role=tab]").all()) {
-        await tab.click();
-        await fits(page, `${path}, ${await tab.textContent()}`);
-      }
-    });
-  }
 
   await harness.check("all links resolve", async () => {
     const page = await harness.page("index.html");

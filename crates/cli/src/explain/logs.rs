@@ -24,6 +24,12 @@ impl Explain<'_> {
         self.fits_directory(path)?;
         let filter = self.log_filter()?;
         let listing = directory::list(path)?;
+        if listing.is_cut {
+            let (name, most) = (path.display(), directory::MOST_FILES);
+            self.out.warn(&format!(
+                "{name} has more than {most} files, of which no more are looked at; give single files"
+            ));
+        }
         let mut exit = Exit::Done;
         for (index, file) in listing.files_for(&filter).enumerate() {
             let source = Source::file(&file.path)?;

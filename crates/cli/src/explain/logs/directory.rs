@@ -9,7 +9,7 @@ use crate::explain::input::unreadable;
 use crate::table::printable;
 
 /// The most files of a directory that are looked at.
-const MOST_FILES: usize = 100_000;
+pub(super) const MOST_FILES: usize = 100_000;
 
 /// What is in a directory.
 pub(super) struct Listing {
@@ -18,6 +18,8 @@ pub(super) struct Listing {
     directories: Vec<String>,
     /// Names of files that are not read.
     unknown: Vec<String>,
+    /// Whether there are more files than are looked at.
+    pub(super) is_cut: bool,
 }
 
 /// A file that can be read.
@@ -37,13 +39,15 @@ pub(super) fn list(path: &Path) -> Result<Listing, Problem> {
         files: Vec::new(),
         directories: Vec::new(),
         unknown: Vec::new(),
+        is_cut: false,
     };
-    let entries = fs::read_dir(path).and_then(|entries| {
+    let entries = fs::read_dir(path).and_then(|mut entries| {
         let mut found = Vec::new();
-        for entry in entries.take(MOST_FILES) {
+        for entry in entries.by_ref().take(MOST_FILES) {
             let entry = entry?;
             found.push((entry.path(), entry.metadata()?));
         }
+        listing.is_cut = entries.next().is_some();
         io::Result::Ok(found)
     });
     for (path, metadata) in entries.map_err(|error| unreadable(&name, &error))? {
@@ -115,15 +119,21 @@ impl Listing {
     pub(super) fn others(&self) -> String {
         let mut text = String::new();
         if !self.directories.is_empty() {
-            text.push_str("\ndirectories (give one of them):\n");
+            text.push_str("directories (give one of them):\n");
             for name in &self.directories {
                 text.push_str(&format!("  {}\n", printable(name)));
             }
         }
         if !self.unknown.is_empty() {
             let names: Vec<_> = self.unknown.iter().map(|name| printable(name)).collect();
-            text.push_str(&format!("\nnot read: {}\n", names.join(", ")));
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}not read: {}\n", names.join(", ")));
         }
-        text
+        // A line apart from the files that were read.
+        if self.files.is_empty() || text.is_empty() {
+            text
+        } else {
+            format!("\n{text}")
+        }
     }
 }
