@@ -68,6 +68,13 @@ impl Feature {
         self.defaults.len() as i16 - 1
     }
 
+    /// The `metadata.version` without which the feature may not be at a level; `None` where any will do.
+    pub fn needs(self, level: i16) -> Option<MetadataVersion> {
+        let is_elr = self == Self::ELIGIBLE_LEADER_REPLICAS_VERSION;
+        let allowing = MetadataVersion::all().find(|version| version.allows_elr());
+        allowing.filter(|_| is_elr && level > 0)
+    }
+
     /// The level that a new cluster with this `metadata.version` gets.
     pub fn default_level(self, version: MetadataVersion) -> i16 {
         let allowed = self
@@ -169,6 +176,10 @@ mod tests {
         assert_eq!(Feature::SHARE_VERSION.default_level(version("4.3-IV0")), 1);
         for feature in Feature::ALL {
             assert_eq!(feature.default_level(MetadataVersion::MINIMUM), 0);
+            for version in MetadataVersion::all() {
+                let needed = feature.needs(feature.default_level(version));
+                assert!(needed.is_none_or(|needed| needed <= version));
+            }
             let latest = feature.default_level(MetadataVersion::LATEST_PRODUCTION);
             assert_eq!(latest, feature.max_level());
             assert_eq!(Feature::from_name(feature.name), Some(*feature));

@@ -1,18 +1,20 @@
-//! Histories of requests to change configs, each on a cluster of its own, against the parts of Apache
+//! Histories of requests to change configs and features, each on a cluster of its own, against the parts of Apache
 //! Kafka's controller that keep them: the same answers, and the same records.
 
+mod features;
 mod keys;
 
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use klamm_controller::{AlterConfigs, ControllerConfig, Decision, IncrementalAlterConfigs, View};
+use klamm_controller::{
+    AlterConfigs, ControllerConfig, Decision, IncrementalAlterConfigs, UpdateFeatures, View,
+};
 use klamm_java_peer::{Value, json};
 use klamm_metadata::{Image, Record};
 use klamm_protocol::BrokerId;
-use klamm_protocol::data::metadata::{
-    ConfigRecord, FeatureLevelRecord, RegisterBrokerRecord, TopicRecord,
-};
+use klamm_protocol::data::metadata::{ConfigRecord, FeatureLevelRecord, TopicRecord};
+use klamm_protocol::messages::update_features::UpdateFeaturesRequest;
 use klamm_protocol::messages::{alter_configs, incremental_alter_configs as incremental};
 
 use crate::Context;
@@ -67,7 +69,7 @@ pub(crate) fn decided_alike(context: &mut Context) {
         }
     }
     println!("controller: {count} histories; results by error: {codes:?}");
-    for expected in ["0", "3", "17", "40", "42", "102"] {
+    for expected in ["0", "3", "17", "40", "42", "95", "102"] {
         assert!(
             codes.get(expected).is_some_and(|count| *count > 20),
             "{codes:?}"
@@ -91,14 +93,18 @@ impl History {
         let elr = i16::from(level >= 26 && rng.bool());
         let properties = keys::properties(rng);
         let stored = keys::stored(rng);
+        let nodes = features::Nodes::new(rng, &BROKERS);
         let cluster = json!({
-            "node": NODE.0, "voters": [NODE.0], "topics": TOPICS,
-            "brokers": { "1": {}, "2": {} }, "controllers": {},
+            "node": NODE.0, "voters": nodes.voters(), "topics": TOPICS,
+            "brokers": nodes.brokers(), "controllers": nodes.controllers(),
             "properties": properties, "configs": stored,
             "features": { "metadata.version": level, "eligible.leader.replicas.version": elr },
         });
         let mut config = ControllerConfig::new(NODE);
         config.properties = properties;
+        config.voters = nodes.voters().into_iter().map(BrokerId).collect();
+        let min_isr = config.properties.get("min.insync.replicas");
+        config.min_insync_replicas = min_isr.map_or(1, |value| value.parse().unwrap());
         let mut history = Self {
             image: Image::new(),
             config,
@@ -116,11 +122,8 @@ impl History {
                 ..Default::default()
             });
         }
-        for broker_id in BROKERS {
-            history.apply(RegisterBrokerRecord {
-                broker_id,
-                ..Default::default()
-            });
+        for record in nodes.records() {
+            history.apply(record);
         }
         for (number, name) in (1..).zip(TOPICS) {
             history.apply(TopicRecord {
@@ -151,6 +154,40 @@ impl History {
 
     /// Asks for a random change.
     fn step(&mut self, rng: &mut Rng) {
+        match rng.u8(..4) {
+            0 => self.change_features(rng),
+            _ => self.change_configs(rng),
+        }
+    }
+
+    fn change_features(&mut self, rng: &mut Rng) {
+        let updates = features::updates(rng);
+        let validate_only = rng.u8(..3) == 0;
+        let request = UpdateFeaturesRequest {
+            feature_updates: updates.iter().map(features::Update::to_request).collect(),
+            validate_only,
+            ..Default::default()
+        };
+        let asked = UpdateFeatures {
+            request: &request,
+            version: 2,
+            kraft_version: 1,
+        };
+        let decision = asked.decide(&self.view());
+        let response = &decision.response;
+        let message = response.error_message.as_ref().map(ToString::to_string);
+        // Apache Kafka's controller says it before it says of which feature.
+        let message = message.and_then(|text| Some(text.split_once("error: ")?.1.to_owned()));
+        let results = vec![json!(["features", "", [response.error_code, message]]).to_string()];
+        let decided = self.finish(decision, results);
+        let updates: Vec<Value> = updates.iter().map(features::Update::to_json).collect();
+        self.steps.push(json!({
+            "do": "features", "updates": updates, "validate_only": validate_only,
+        }));
+        self.decided.push(decided);
+    }
+
+    fn change_configs(&mut self, rng: &mut Rng) {
         let resources = keys::resources(rng);
         let forwarded = rng.bool();
         let validate_only = rng.u8(..5) == 0;
@@ -226,8 +263,11 @@ fn said(record: &Record) -> String {
             "resourceType": r.resource_type, "resourceName": r.resource_name.to_string(),
             "name": r.name.to_string(), "value": r.value.as_ref().map(ToString::to_string),
         }),
+        Record::FeatureLevel(r) => {
+            json!({ "name": r.name.to_string(), "featureLevel": r.feature_level })
+        }
         Record::ClearElr(r) => json!({ "topicName": r.topic_name.to_string() }),
-        other => panic!("{other:?} changes no config"),
+        other => panic!("{other:?} changes no config or feature"),
     };
     record.to_string()
 }

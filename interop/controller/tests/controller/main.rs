@@ -27,7 +27,7 @@ fn main() -> ExitCode {
                 changes::decided_alike,
             ),
             Test(
-                "histories::configs_change_as_in_apache_kafka",
+                "histories::configs_and_features_change_as_in_apache_kafka",
                 histories::decided_alike,
             ),
             Test(

@@ -132,7 +132,11 @@ public final class Managers {
             case "legacy" -> finish(
                 configs.legacyAlterConfigs(legacy(step), false, forwarded),
                 step, answer, Managers::byResource);
-            case "features" -> finish(update(step), step, answer, Managers::error);
+            case "features" -> finish(update(step), step, answer, error -> {
+                ArrayNode results = NODES.arrayNode();
+                results.addArray().add("features").add("").add(error(error));
+                return results;
+            });
             default -> throw new IllegalArgumentException("unknown step " + step);
         }
     }
