@@ -8,8 +8,13 @@ use klamm_protocol::data::metadata::{AccessControlEntryRecord, RemoveAccessContr
 
 use crate::{ApplyError, Record};
 
+mod authorizer;
+mod filter;
 #[cfg(test)]
 mod tests;
+
+pub use authorizer::Authorizer;
+pub use filter::{AclFilter, UnknownFilter, WireFilter};
 
 macro_rules! codes {
     (

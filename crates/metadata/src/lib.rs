@@ -6,7 +6,7 @@
 //!   written, [`Feature`] which other features a cluster has.
 //! - [`Image`] is the state. [`Image::apply`] changes it by a record and keeps its indexes;
 //!   [`Image::snapshot`] gives records that recreate it. [`Loader`] follows a log with transactions.
-//! - [`Acls::allow`] decides who may do what, [`placement`] where new replicas go.
+//! - [`Authorizer`] decides who may do what, [`placement`] where new replicas go.
 //!
 //! ```
 //! use klamm_metadata::{Image, Record};
@@ -48,8 +48,8 @@ mod topics;
 mod version;
 
 pub use acls::{
-    Acl, Acls, Action, AuthorizerConfig, CLUSTER_NAME, Operation, PatternType, Permission,
-    ResourceType,
+    Acl, AclFilter, Acls, Action, Authorizer, AuthorizerConfig, CLUSTER_NAME, Operation,
+    PatternType, Permission, ResourceType, UnknownFilter, WireFilter,
 };
 pub use cluster::{Broker, Cluster, Controller, Endpoint};
 pub use configs::{ConfigResource, ConfigResourceKind, Configs};

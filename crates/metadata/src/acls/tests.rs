@@ -64,6 +64,17 @@ fn without_an_acl_about_the_resource_the_configuration_decides() {
 }
 
 #[test]
+fn without_an_authorizer_everybody_may_do_everything() {
+    let acls = acls([acl("t", Literal, All, Deny)]);
+    let action = alice(Read, "t");
+    let off = Authorizer::new(&acls, None);
+    assert!(!off.is_enabled() && off.allows(&action));
+    let open = open();
+    let on = Authorizer::new(&acls, Some(&open));
+    assert!(on.is_enabled() && !on.allows(&action));
+}
+
+#[test]
 fn super_users_may_do_what_is_denied() {
     let acls = acls([acl("t", Literal, All, Deny)]);
     let super_users = ["User:alice".to_owned()].into();

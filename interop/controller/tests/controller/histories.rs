@@ -1,5 +1,5 @@
-//! Histories of requests to change configs and features, each on a cluster of its own, against the parts of Apache
-//! Kafka's controller that keep them: the same answers, and the same records.
+//! Histories of requests to change configs and features, each on a cluster of its own, against the
+//! parts of Apache Kafka's controller that keep them: the same answers, and the same records.
 
 mod features;
 mod keys;
