@@ -145,8 +145,8 @@ impl<'a> Shape<'a> {
         fields
     }
 
-    /// The Rust type of a schema type.
-    fn rust_type(&self, ty: &Type) -> String {
+    /// The Rust type of a schema type, of which `field` is.
+    fn rust_type(&self, field: &Field, ty: &Type) -> String {
         match ty {
             Type::Bool => "bool".to_owned(),
             Type::Int8 => "i8".to_owned(),
@@ -161,16 +161,15 @@ impl<'a> Shape<'a> {
             Type::Bytes | Type::Records => "Bytes".to_owned(),
             Type::Struct(name) => self.struct_name(name).to_owned(),
             Type::Array(element) => match **element {
-                // Replica lists: as many as a usual replication factor fit without an allocation.
-                Type::Int32 => "SmallVec<[i32; 4]>".to_owned(),
-                _ => format!("Vec<{}>", self.rust_type(element)),
+                Type::Int32 => format!("SmallVec<[i32; {}]>", inline_of(field)),
+                _ => format!("Vec<{}>", self.rust_type(field, element)),
             },
         }
     }
 
     /// The Rust type of a field.
     pub(super) fn field_type(&self, field: &Field) -> String {
-        let ty = self.rust_type(&field.ty);
+        let ty = self.rust_type(field, &field.ty);
         if field.is_nullable() {
             format!("Option<{ty}>")
         } else {
@@ -227,6 +226,17 @@ impl<'a> Shape<'a> {
             }
             _ => format!("self.{name} != {}", self.default_value(field)),
         }
+    }
+}
+
+/// How many integers a list holds without an allocation.
+fn inline_of(field: &Field) -> usize {
+    if field.name.starts_with("Partition") {
+        // Partitions of a topic: as many as make the list 64 bytes large, a line of a cache.
+        14
+    } else {
+        // Replica lists: as many as a usual replication factor.
+        4
     }
 }
 

@@ -1,9 +1,9 @@
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
+use smallvec::{Array, SmallVec};
 
 use super::{Reader, truncated};
-use crate::wire::{DecodeError, Fixed};
+use crate::wire::DecodeError;
 
 impl Reader<'_> {
     /// Reads `count` elements that take at least `least` bytes each. `read` reads one into its
@@ -59,22 +59,28 @@ impl Reader<'_> {
 
     /// Reads an array of `count` 32-bit integers.
     #[inline(always)]
-    pub fn i32s(&mut self, count: usize, into: &mut SmallVec<[i32; 4]>) -> Result<(), DecodeError> {
+    pub fn i32s<const N: usize>(
+        &mut self,
+        count: usize,
+        into: &mut SmallVec<[i32; N]>,
+    ) -> Result<(), DecodeError>
+    where
+        [i32; N]: Array<Item = i32>,
+    {
         let bytes = count.saturating_mul(4);
         let Some((head, rest)) = self.rest.split_at_checked(bytes) else {
             return Err(truncated(bytes, self.rest.len()));
         };
         let before = core::mem::replace(&mut self.rest, rest);
-        let (chunks, _) = head.as_chunks::<4>();
-        if count <= 4 {
+        if count <= N {
             // As many as are inline, wanted or not: then there is nothing to count.
-            let values = match before.first_chunk::<16>() {
-                Some(all) => core::array::from_fn(|index| Fixed::from_bytes(*all).i32(4 * index)),
-                None => last_i32s(chunks),
+            let values = match before.as_chunks::<4>().0.first_chunk::<N>() {
+                Some(all) => all.map(i32::from_be_bytes),
+                None => last_i32s(head.as_chunks::<4>().0),
             };
             *into = SmallVec::from_buf_and_len(values, count);
         } else {
-            *into = SmallVec::from_vec(many_i32s(chunks));
+            *into = SmallVec::from_vec(many_i32s(head.as_chunks::<4>().0));
         }
         Ok(())
     }
@@ -86,10 +92,10 @@ fn many_i32s(chunks: &[[u8; 4]]) -> Vec<i32> {
     values.collect()
 }
 
-/// Fewer than four integers at the end of a frame.
+/// Fewer than `N` integers near the end of a frame.
 #[inline(never)]
-fn last_i32s(chunks: &[[u8; 4]]) -> [i32; 4] {
-    let mut values = [0; 4];
+fn last_i32s<const N: usize>(chunks: &[[u8; 4]]) -> [i32; N] {
+    let mut values = [0; N];
     for (value, chunk) in values.iter_mut().zip(chunks) {
         *value = i32::from_be_bytes(*chunk);
     }

@@ -68,7 +68,7 @@ fn integers_of_every_count_come_back() {
                 });
                 let mut reader = Reader::new(&bytes);
                 assert_eq!(reader.required_len("values", compact), Ok(values.len()));
-                let mut read = SmallVec::new();
+                let mut read = SmallVec::<[i32; 4]>::new();
                 assert_eq!(reader.i32s(values.len(), &mut read), Ok(()));
                 assert_eq!(read.as_slice(), values);
                 assert_eq!(reader.remaining(), after);
