@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use klamm_protocol::data::metadata;
-use klamm_protocol::wire::{Reader, Segments, Shares, Sizer, Writer, unsigned_varint_len};
-use klamm_protocol::{DecodeError, EncodeError, Message};
+use klamm_protocol::wire::{Reader, Segments, Writer};
+use klamm_protocol::{DecodeError, EncodeError, Message, write_checked};
 use thiserror::Error;
 
 use crate::MetadataVersion;
@@ -62,20 +62,9 @@ macro_rules! records {
                 }
             }
 
-            fn size(&self, version: i16, sizer: &mut Sizer) -> Result<usize, EncodeError> {
+            fn write<'w, 'm>(&'m self, version: i16, writer: Writer<'w, 'm>) -> Writer<'w, 'm> {
                 match self {
-                    $(Self::$variant(record) => sized(record, version, sizer),)+
-                }
-            }
-
-            fn write<'m, 'w>(
-                &'m self,
-                version: i16,
-                writer: Writer<'w>,
-                shares: &mut Shares<'m>,
-            ) -> Writer<'w> {
-                match self {
-                    $(Self::$variant(record) => record.write(version, writer, shares),)+
+                    $(Self::$variant(record) => write_checked(record, version, writer),)+
                 }
             }
 
@@ -141,16 +130,12 @@ impl Record {
     /// The value of the log record: frame version, type, version, body.
     pub fn encode(&self, version: i16) -> Result<Bytes, EncodeError> {
         let (key, _) = self.kind();
-        let head = [FRAME_VERSION, key as u32, version as u32];
-        let mut sizer = Sizer::new();
-        let head_len: usize = head.map(unsigned_varint_len).iter().sum();
-        let len = head_len + self.size(version, &mut sizer)?;
-        let segments = Segments::write(len, &sizer, |mut writer, shares| {
-            for number in head {
+        let segments = Segments::write(|mut writer| {
+            for number in [FRAME_VERSION, key as u32, version as u32] {
                 writer.unsigned_varint(number);
             }
-            self.write(version, writer, shares)
-        });
+            self.write(version, writer)
+        })?;
         Ok(segments.into_bytes())
     }
 
@@ -169,18 +154,6 @@ impl Record {
             left => Err(RecordError::Trailing(left)),
         }
     }
-}
-
-fn sized<M: Message>(record: &M, version: i16, sizer: &mut Sizer) -> Result<usize, EncodeError> {
-    if !M::VERSIONS.contains(version) {
-        return Err(EncodeError::UnsupportedVersion {
-            message: M::NAME,
-            version,
-        });
-    }
-    let len = record.size(version, sizer);
-    sizer.check()?;
-    Ok(len)
 }
 
 fn read<M: Message>(reader: &mut Reader<'_>, version: u32) -> Result<M, RecordError> {

@@ -5,10 +5,10 @@
 
 use bytes::Bytes;
 
-use crate::message::{read_checked, size_checked};
+use crate::message::{read_checked, write_checked};
 use crate::messages::request_header::RequestHeader;
 use crate::messages::response_header::ResponseHeader;
-use crate::wire::{DecodeError, EncodeError, Reader, Segments, Sizer};
+use crate::wire::{DecodeError, EncodeError, Reader, Segments};
 use crate::{Decoded, Message, Request, SmallString};
 
 /// Encodes a request with its header and length prefix.
@@ -105,17 +105,8 @@ fn encode<H: Message, B: Message>(
     body: &B,
     version: i16,
 ) -> Result<Segments, EncodeError> {
-    let mut sizer = Sizer::new();
-    let len = size_checked(header, header_version, &mut sizer)?
-        + size_checked(body, version, &mut sizer)?;
-    let prefix = i32::try_from(len).map_err(|_| EncodeError::TooLong {
-        what: "frame",
-        len,
-        limit: i32::MAX as usize,
-    })?;
-    Ok(Segments::write(4 + len, &sizer, |mut writer, shares| {
-        writer.i32(prefix);
-        let writer = header.write(header_version, writer, shares);
-        body.write(version, writer, shares)
-    }))
+    Segments::write_framed(|writer| {
+        let writer = write_checked(header, header_version, writer);
+        write_checked(body, version, writer)
+    })
 }

@@ -44,7 +44,9 @@ pub use bytes::Bytes;
 pub use codec::{Codec, MessageKind, TranscodeError, Transcoded, codecs};
 pub use error_code::ErrorCode;
 pub use ids::{BrokerId, LeaderEpoch, Offset, PartitionEpoch, PartitionIndex, Uuid};
-pub use message::{Decoded, Message, Request, VersionRange, decode, encode, encode_segments};
+pub use message::{
+    Decoded, Message, Request, VersionRange, decode, encode, encode_segments, write_checked,
+};
 pub use small_string::SmallString;
 pub use smallvec::SmallVec;
 pub use wire::{DecodeError, EncodeError, Segments};

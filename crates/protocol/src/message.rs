@@ -2,7 +2,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
-use crate::wire::{DecodeError, EncodeError, Reader, Segments, Shares, Sizer, Writer};
+use crate::wire::{DecodeError, EncodeError, Reader, Segments, Writer};
 use crate::{ApiKey, ApiVersion};
 
 /// The versions of a message, from the first to the last, both included.
@@ -68,18 +68,9 @@ pub trait Message: Clone + Default + fmt::Debug + PartialEq + Send + Sync + 'sta
     /// The versions with compact lengths and tagged fields (KIP-482).
     const FLEXIBLE: VersionRange;
 
-    /// The length of this value in a version, in bytes. The sizer refuses what the version cannot
-    /// carry. The version is one of [`Message::VERSIONS`]; [`encode`] checks that.
-    fn size(&self, version: i16, sizer: &mut Sizer) -> usize;
-
-    /// Writes what [`Message::size`] accepted in the same version. Long byte arrays and records
-    /// become shares.
-    fn write<'m, 'w>(
-        &'m self,
-        version: i16,
-        writer: Writer<'w>,
-        shares: &mut Shares<'m>,
-    ) -> Writer<'w>;
+    /// Writes this value in a version, and refuses what the version cannot carry. Long byte arrays and
+    /// records are shared. The version is one of [`Message::VERSIONS`]; [`encode`] checks that.
+    fn write<'w, 'm>(&'m self, version: i16, writer: Writer<'w, 'm>) -> Writer<'w, 'm>;
 
     /// Reads into this value, which is the default still; bytes after it stay in the reader.
     /// The version is one of [`Message::VERSIONS`]; [`decode`] checks that.
@@ -117,36 +108,28 @@ pub struct Decoded<T> {
 
 /// Encodes a message into one buffer of exactly its size.
 pub fn encode<M: Message>(message: &M, version: i16) -> Result<Bytes, EncodeError> {
-    let mut sizer = Sizer::new();
-    let len = size_checked(message, version, &mut sizer)?;
-    Ok(Segments::write_joined(len, &sizer, |writer, shares| {
-        message.write(version, writer, shares)
-    }))
+    Segments::write_joined(|writer| write_checked(message, version, writer))
 }
 
 /// Encodes a message into segments: long byte arrays and records are shared, not copied.
 pub fn encode_segments<M: Message>(message: &M, version: i16) -> Result<Segments, EncodeError> {
-    let mut sizer = Sizer::new();
-    let len = size_checked(message, version, &mut sizer)?;
-    Ok(Segments::write(len, &sizer, |writer, shares| {
-        message.write(version, writer, shares)
-    }))
+    Segments::write(|writer| write_checked(message, version, writer))
 }
 
-pub(crate) fn size_checked<M: Message>(
-    message: &M,
+/// Writes a message, or refuses a version that it does not have.
+pub fn write_checked<'w, 'm, M: Message>(
+    message: &'m M,
     version: i16,
-    sizer: &mut Sizer,
-) -> Result<usize, EncodeError> {
-    if !M::VERSIONS.contains(version) {
-        return Err(EncodeError::UnsupportedVersion {
-            message: M::NAME,
-            version,
-        });
+    mut writer: Writer<'w, 'm>,
+) -> Writer<'w, 'm> {
+    if M::VERSIONS.contains(version) {
+        return message.write(version, writer);
     }
-    let len = message.size(version, sizer);
-    sizer.check()?;
-    Ok(len)
+    writer.refuse(EncodeError::UnsupportedVersion {
+        message: M::NAME,
+        version,
+    });
+    writer
 }
 
 /// Decodes a message from the start of a buffer. Strings and bytes are views on it.
@@ -159,6 +142,7 @@ pub fn decode<M: Message>(bytes: &Bytes, version: i16) -> Result<Decoded<M>, Dec
     })
 }
 
+#[inline(always)]
 pub(crate) fn read_checked<M: Message>(
     reader: &mut Reader<'_>,
     version: i16,

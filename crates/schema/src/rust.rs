@@ -1,9 +1,8 @@
 //! Schemas turned into Rust, for a build script to write into `OUT_DIR`.
 //!
 //! The code refers to `crate::wire`, `crate::Message` and the other items of `klamm-protocol`, which
-//! is where it is included. For every struct there are three walks over its fields in the order of
-//! the wire: `size` (which refuses what a version cannot carry), `write` (which cannot fail) and
-//! `read`.
+//! is where it is included. For every struct there are two walks over its fields in the order of
+//! the wire: `write` (which refuses what a version cannot carry) and `read`.
 
 mod code;
 mod declare;
@@ -11,7 +10,6 @@ mod files;
 mod read;
 mod run;
 mod shape;
-mod size;
 mod tables;
 mod write;
 

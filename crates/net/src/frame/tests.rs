@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use klamm_protocol::wire::{Segments, Sizer};
+use klamm_protocol::wire::Segments;
 use tokio::io::{DuplexStream, duplex};
 
 use super::*;
@@ -104,21 +104,17 @@ async fn what_is_no_frame_is_named() {
 
 #[tokio::test]
 async fn segments_arrive_in_order_through_a_narrow_stream() {
-    let mut sizer = Sizer::new();
     let parts: Vec<_> = (0..100u8)
         .map(|n| (n, Bytes::from(vec![n; 1_500])))
         .collect();
-    let len = parts
-        .iter()
-        .map(|(_, bytes)| 4 + sizer.bytes("part", false, bytes.len()))
-        .sum();
-    let segments = Segments::write(len, &sizer, |mut writer, shares| {
+    let segments = Segments::write(|mut writer| {
         for (n, bytes) in &parts {
             writer.i32((*n).into());
-            writer.bytes(false, bytes, shares);
+            writer.bytes("part", false, bytes);
         }
         writer
     });
+    let segments = segments.unwrap();
     assert!(segments.iter().count() > 2 * MAX_SLICES);
     let expected = segments.clone().into_bytes();
 

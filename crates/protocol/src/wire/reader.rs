@@ -1,7 +1,6 @@
 use bytes::Bytes;
 
-use super::sizer::STRING_MAX;
-use super::{DecodeError, Fixed};
+use super::{DecodeError, Fixed, STRING_MAX};
 use crate::{SmallString, Uuid};
 
 mod arrays;

@@ -1,50 +1,9 @@
-use alloc::vec;
 use alloc::vec::Vec;
-use core::iter;
 
 use bytes::Bytes;
 
-use super::{Sizer, Writer};
-
-/// Byte arrays and records of a message that are not copied into the buffer, each with its position
-/// there.
-#[derive(Debug)]
-pub struct Shares<'m> {
-    /// Length of the whole buffer.
-    end: usize,
-    /// The least length at which bytes are shared.
-    min: usize,
-    list: Vec<(usize, &'m Bytes)>,
-}
-
-impl<'m> Shares<'m> {
-    /// The least length at which bytes are shared: below it a copy is cheaper than a segment.
-    pub const MIN: usize = 1024;
-
-    /// No bytes are shared, however long.
-    pub(super) const fn none() -> Self {
-        Self {
-            end: 0,
-            min: usize::MAX,
-            list: Vec::new(),
-        }
-    }
-
-    /// Takes `bytes` over if they are long enough. `left` is what the writer has left.
-    #[inline(always)]
-    pub(super) fn take(&mut self, bytes: &'m Bytes, left: usize) -> bool {
-        let is_long = bytes.len() >= self.min;
-        if is_long {
-            self.push(bytes, left);
-        }
-        is_long
-    }
-
-    #[inline(never)]
-    fn push(&mut self, bytes: &'m Bytes, left: usize) {
-        self.list.push((self.end - left, bytes));
-    }
-}
+use super::sink::Sink;
+use super::{EncodeError, Writer};
 
 /// A message as a list of buffers, to be written one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,43 +15,59 @@ pub struct Segments {
 }
 
 impl Segments {
-    /// What `write` writes, which takes `len` bytes, of which `sizer` says how many are shared.
-    ///
-    /// # Panics
-    ///
-    /// If it takes another number of bytes.
+    /// What `write` writes.
     pub fn write<'m>(
-        len: usize,
-        sizer: &Sizer,
-        write: impl for<'w> FnOnce(Writer<'w>, &mut Shares<'m>) -> Writer<'w>,
-    ) -> Self {
-        let (buf, list) = written(len, sizer, write);
-        let shared = list.into_iter().map(|(at, bytes)| (at, bytes.clone()));
-        Self {
-            buf: Bytes::from(buf),
-            shared: shared.collect(),
-        }
+        write: impl for<'w> FnOnce(Writer<'w, 'm>) -> Writer<'w, 'm>,
+    ) -> Result<Self, EncodeError> {
+        let mut sink = Sink::new();
+        let at = write(sink.writer()).at();
+        Self::finish(&mut sink, at)
     }
 
-    /// The same as one buffer.
+    /// What `write` writes, with its length as an int32 before it.
+    pub fn write_framed<'m>(
+        write: impl for<'w> FnOnce(Writer<'w, 'm>) -> Writer<'w, 'm>,
+    ) -> Result<Self, EncodeError> {
+        let mut sink = Sink::new();
+        let mut writer = sink.writer();
+        writer.i32(0);
+        let at = write(writer).at();
+        let len = sink.len(at) - 4;
+        match i32::try_from(len) {
+            Ok(len) => sink.set_start(len.to_be_bytes()),
+            Err(_) => sink.refuse(EncodeError::TooLong {
+                what: "frame",
+                len,
+                limit: i32::MAX as usize,
+            }),
+        }
+        Self::finish(&mut sink, at)
+    }
+
+    #[inline(always)]
+    fn finish(sink: &mut Sink<'_>, at: usize) -> Result<Self, EncodeError> {
+        sink.check()?;
+        let (buf, shares) = sink.finish(at);
+        let shared = shares.into_iter().map(|(at, bytes)| (at, bytes.clone()));
+        Ok(Self {
+            buf,
+            shared: shared.collect(),
+        })
+    }
+
+    /// What `write` writes, as one buffer.
+    #[inline(always)]
     pub(crate) fn write_joined<'m>(
-        len: usize,
-        sizer: &Sizer,
-        write: impl for<'w> FnOnce(Writer<'w>, &mut Shares<'m>) -> Writer<'w>,
-    ) -> Bytes {
-        let (buf, list) = written(len, sizer, write);
-        if list.is_empty() {
-            return Bytes::from(buf);
+        write: impl for<'w> FnOnce(Writer<'w, 'm>) -> Writer<'w, 'm>,
+    ) -> Result<Bytes, EncodeError> {
+        let mut sink = Sink::new();
+        let at = write(sink.writer()).at();
+        sink.check()?;
+        let (buf, shares) = sink.finish(at);
+        if shares.is_empty() {
+            return Ok(buf);
         }
-        let mut whole = Vec::with_capacity(len);
-        let mut taken = 0;
-        for (at, bytes) in list {
-            whole.extend_from_slice(&buf[taken..at]);
-            whole.extend_from_slice(bytes);
-            taken = at;
-        }
-        whole.extend_from_slice(&buf[taken..]);
-        Bytes::from(whole)
+        Ok(joined(&buf, &shares))
     }
 
     /// The whole length, in bytes.
@@ -124,33 +99,19 @@ impl Segments {
     }
 }
 
-/// The buffer that `write` writes, and what goes in between.
-#[inline(always)]
-fn written<'m>(
-    len: usize,
-    sizer: &Sizer,
-    write: impl for<'w> FnOnce(Writer<'w>, &mut Shares<'m>) -> Writer<'w>,
-) -> (Vec<u8>, Vec<(usize, &'m Bytes)>) {
-    let len = len - sizer.shared();
-    let mut shares = Shares {
-        end: len,
-        min: Shares::MIN,
-        list: Vec::with_capacity(sizer.shares()),
-    };
-    let mut buf = zeros(len);
-    let left = write(Writer::new(&mut buf), &mut shares).left();
-    assert_eq!(left, 0, "the sizer has added up what the writer writes");
-    (buf, shares.list)
-}
-
-/// Memory to write over. What comes zeroed from the allocator comes late where it is little.
-#[inline(always)]
-fn zeros(len: usize) -> Vec<u8> {
-    if len < 1024 {
-        iter::repeat_n(0, len).collect()
-    } else {
-        vec![0; len]
+/// One buffer of `buf` and what goes in between.
+#[inline(never)]
+fn joined(buf: &[u8], shares: &[(usize, &Bytes)]) -> Bytes {
+    let shared: usize = shares.iter().map(|(_, bytes)| bytes.len()).sum();
+    let mut whole = Vec::with_capacity(buf.len() + shared);
+    let mut taken = 0;
+    for (at, bytes) in shares {
+        whole.extend_from_slice(&buf[taken..*at]);
+        whole.extend_from_slice(bytes);
+        taken = *at;
     }
+    whole.extend_from_slice(&buf[taken..]);
+    Bytes::from(whole)
 }
 
 impl<'a> IntoIterator for &'a Segments {

@@ -4,8 +4,7 @@ use core::ops::RangeInclusive;
 
 use bytes::Bytes;
 
-use super::varint::unsigned_varint_len;
-use super::{DecodeError, EncodeError, Reader, Sizer, Writer};
+use super::{DecodeError, EncodeError, Reader, Writer};
 
 /// A tagged field that this version of the schema does not know, kept as it came (KIP-482).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,49 +116,43 @@ impl TaggedFields {
         Ok(unknown)
     }
 
-    /// The fields' length, without the section's count. `known` says which tags this version of
-    /// the schema knows: those have a field of their own and may not occur here.
+    /// Refuses fields out of order and those of which `known` says that this version of the schema
+    /// knows them: those have a field of their own.
     #[inline(always)]
-    pub fn size(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> usize {
+    pub fn check(&self, known: impl Fn(u32) -> bool, writer: &mut Writer<'_, '_>) {
+        if let Some(tag) = self.misplaced(known) {
+            writer.refuse(EncodeError::Tag(tag));
+        }
+    }
+
+    #[inline(always)]
+    fn misplaced(&self, known: impl Fn(u32) -> bool) -> Option<u32> {
         if self.is_empty() {
-            0
+            None
         } else {
-            self.size_some(known, sizer)
+            self.misplaced_some(known)
         }
     }
 
     #[cold]
-    fn size_some(&self, known: impl Fn(u32) -> bool, sizer: &mut Sizer) -> usize {
-        let mut len = 0;
+    fn misplaced_some(&self, known: impl Fn(u32) -> bool) -> Option<u32> {
         let mut least = 0;
-        for field in self.as_slice() {
-            if field.tag < least || known(field.tag) {
-                sizer.refuse(EncodeError::Tag(field.tag));
-            }
-            least = field.tag.saturating_add(1);
-            let size = field.data.len();
-            len += unsigned_varint_len(field.tag) + unsigned_varint_len(size as u32) + size;
-        }
-        len
-    }
-
-    /// The length of a section in which every tag is unknown.
-    #[inline(always)]
-    pub fn size_section(&self, sizer: &mut Sizer) -> usize {
-        if self.is_empty() {
-            1
-        } else {
-            unsigned_varint_len(self.len() as u32) + self.size_some(|_| false, sizer)
-        }
+        let mut tags = self.as_slice().iter().map(|field| field.tag);
+        tags.find(|tag| {
+            let is_misplaced = *tag < least || known(*tag);
+            least = tag.saturating_add(1);
+            is_misplaced
+        })
     }
 
     /// Writes a section in which every tag is unknown.
     #[inline(always)]
-    pub fn write_section<'w>(&self, mut writer: Writer<'w>) -> Writer<'w> {
+    pub fn write_section<'w, 'm>(&self, mut writer: Writer<'w, 'm>) -> Writer<'w, 'm> {
         if self.is_empty() {
             writer.bool(false);
             return writer;
         }
+        self.check(|_| false, &mut writer);
         writer.unsigned_varint(self.len() as u32);
         self.write_some(0..=u32::MAX, writer)
     }
@@ -167,7 +160,11 @@ impl TaggedFields {
     /// Writes the fields with tags in `tags`, without the section's count: between two known fields
     /// those with a tag between theirs.
     #[inline(always)]
-    pub fn write<'w>(&self, tags: RangeInclusive<u32>, writer: Writer<'w>) -> Writer<'w> {
+    pub fn write<'w, 'm>(
+        &self,
+        tags: RangeInclusive<u32>,
+        writer: Writer<'w, 'm>,
+    ) -> Writer<'w, 'm> {
         if self.is_empty() {
             writer
         } else {
@@ -176,7 +173,11 @@ impl TaggedFields {
     }
 
     #[cold]
-    fn write_some<'w>(&self, tags: RangeInclusive<u32>, mut writer: Writer<'w>) -> Writer<'w> {
+    fn write_some<'w, 'm>(
+        &self,
+        tags: RangeInclusive<u32>,
+        mut writer: Writer<'w, 'm>,
+    ) -> Writer<'w, 'm> {
         let fields = self.as_slice().iter();
         for field in fields.filter(|field| tags.contains(&field.tag)) {
             writer.unsigned_varint(field.tag);

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::Code;
 use super::shape::{Shape, identifier};
-use super::{declare, read, size, tables, write};
+use super::{declare, read, tables, write};
 use crate::{Kind, Schema, Struct, snake_case};
 
 /// A file of generated code.
@@ -119,10 +119,7 @@ fn module_code(schemas: &[&Schema]) -> String {
     code.line(
         "use crate::{ApiKey, Bytes, SmallString, Message, Request, SmallVec, Uuid, VersionRange};",
     );
-    code.line(
-        "use crate::wire::{DecodeError, EncodeError, Fixed, Reader, Shares, Sizer, TaggedFields, Writer};",
-    );
-    code.line("use crate::wire::unsigned_varint_len;");
+    code.line("use crate::wire::{DecodeError, EncodeError, Fixed, Reader, TaggedFields, Writer};");
     code.line("");
     let shared = shared_names(schemas);
     for schema in schemas {
@@ -189,14 +186,8 @@ fn implement(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     let flexible = shape.flexible(owner);
     let flexible = format!("let flexible = {};", flexible.expression());
 
-    code.line("fn size(&self, version: i16, s: &mut Sizer) -> usize {");
-    code.line(&flexible);
-    size::size(shape, owner, code);
-    code.line("}");
-
     code.line(
-        "fn write<'m, 'w>(&'m self, version: i16, mut w: Writer<'w>, shares: &mut Shares<'m>) \
-         -> Writer<'w> {",
+        "fn write<'w, 'm>(&'m self, version: i16, mut w: Writer<'w, 'm>) -> Writer<'w, 'm> {",
     );
     code.line(&flexible);
     write::write(shape, owner, code);

@@ -1,4 +1,4 @@
-//! What the three walks and the declarations have in common: Rust's names and types for schema
+//! What the two walks and the declarations have in common: Rust's names and types for schema
 //! fields, and conditions on the version.
 
 use std::collections::BTreeMap;

@@ -1,23 +1,51 @@
 use super::code::Code;
 use super::run::{Run, RunField, Step, steps};
 use super::shape::{Shape, When, field_name};
-use super::size::{borrowed, both};
 use crate::{Field, Struct, Type};
 
 /// The body of `write`, which takes the writer `w` and hands it on.
 pub(super) fn write(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
     for step in steps(shape, owner) {
         match step {
-            Step::One(field, when) => conditional(&when, code, |code| {
-                write_value(shape, owner, field, false, code);
-            }),
-            Step::Run(run) => write_run(&run, code),
+            Step::One(field, when) => {
+                refuse_dropped(shape, owner, field, code);
+                conditional(&when, code, |code| {
+                    write_value(shape, owner, field, false, code);
+                });
+            }
+            Step::Run(run) => {
+                for RunField { field, .. } in &run.fields {
+                    refuse_dropped(shape, owner, field, code);
+                }
+                write_run(&run, code);
+            }
         }
     }
     if shape.ever_flexible() {
         write_tagged(shape, owner, code);
     }
     code.line("w");
+}
+
+/// Refuses a value in a version that lacks its field, where it may not be dropped.
+fn refuse_dropped(shape: &Shape<'_>, owner: &Struct, field: &Field, code: &mut Code) {
+    let present = shape.present(owner, field);
+    if field.ignorable || present == When::Always {
+        return;
+    }
+    let dropped = match present {
+        When::If(condition) => format!("!({condition}) && {}", shape.is_set(field)),
+        _ => shape.is_set(field),
+    };
+    code.when(Some(&dropped), |code| {
+        refuse_field(&place(owner, field), code);
+    });
+}
+
+fn refuse_field(place: &str, code: &mut Code) {
+    code.line(format!(
+        "w.refuse(EncodeError::FieldNotInVersion {{ field: {place:?}, version }});"
+    ));
 }
 
 pub(super) fn conditional(when: &When, code: &mut Code, body: impl FnOnce(&mut Code)) {
@@ -76,6 +104,14 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         }
         code.line("w.unsigned_varint(tags);");
         code.line("if tags > 0 {");
+        let known: Vec<String> = fields
+            .iter()
+            .map(|(tag, _, when)| both(when, &format!("tag == {tag}")))
+            .collect();
+        code.line(format!(
+            "self.unknown_tagged_fields.check(|tag| {}, &mut w);",
+            known.join(" || ")
+        ));
         let mut next = 0;
         for (tag, field, when) in &fields {
             if *tag > next {
@@ -100,7 +136,20 @@ fn write_tagged(shape: &Shape<'_>, owner: &Struct, code: &mut Code) {
         ));
         code.line("}");
     }
+    if shape.flexible(owner) != When::Always {
+        code.line("} else if !self.unknown_tagged_fields.is_empty() {");
+        refuse_field(&format!("{}.unknown_tagged_fields", owner.name), code);
+    }
     code.line("}");
+}
+
+/// Both conditions as one expression.
+fn both(when: &When, condition: &str) -> String {
+    match when {
+        When::Always => condition.to_owned(),
+        When::Never => "false".to_owned(),
+        When::If(version) => format!("{version} && {condition}"),
+    }
 }
 
 fn write_tagged_field(shape: &Shape<'_>, owner: &Struct, field: &Field, tag: u32, code: &mut Code) {
@@ -109,7 +158,7 @@ fn write_tagged_field(shape: &Shape<'_>, owner: &Struct, field: &Field, tag: u32
         code.line(format!("w.unsigned_varint({size});"));
         write_value(shape, owner, field, true, code);
     } else {
-        code.line(format!("w.tagged({tag}, |mut w, shares| {{"));
+        code.line(format!("w = w.tagged({tag}, |mut w| {{"));
         write_value(shape, owner, field, true, code);
         code.line("w");
         code.line("});");
@@ -147,7 +196,18 @@ fn write_value(shape: &Shape<'_>, owner: &Struct, field: &Field, tagged: bool, c
     }
     write_type(shape, owner, field, &field.ty, "value", code);
     code.line("}");
-    code.line(format!("None => {null},"));
+    let refuse = format!(
+        "w.refuse(EncodeError::Null {{ field: {:?}, version }})",
+        place(owner, field)
+    );
+    match shape.nullable(owner, field) {
+        When::Always => code.line(format!("None => {null},")),
+        When::Never => code.line(format!("None => {refuse},")),
+        When::If(condition) => {
+            code.line(format!("None if {condition} => {null},"));
+            code.line(format!("None => {refuse},"));
+        }
+    }
     code.line("}");
 }
 
@@ -159,19 +219,30 @@ fn write_type(
     value: &str,
     code: &mut Code,
 ) {
-    let compact = shape.compact(owner, field);
+    let what = format!("{:?}, {}", place(owner, field), shape.compact(owner, field));
     match ty {
-        Type::String => code.line(format!("w.string({compact}, {});", borrowed(value))),
+        Type::String => code.line(format!("w.string({what}, {});", borrowed(value))),
         Type::Bytes | Type::Records => {
-            code.line(format!("w.bytes({compact}, {}, shares);", borrowed(value)));
+            code.line(format!("w.bytes({what}, {});", borrowed(value)));
         }
-        Type::Struct(_) => code.line(format!("w = {value}.write(version, w, shares);")),
+        Type::Struct(_) => code.line(format!("w = {value}.write(version, w);")),
         Type::Array(element) => {
             if **element == Type::Int32 {
-                return code.line(format!("w.i32_array({compact}, {});", borrowed(value)));
+                return code.line(format!("w.i32_array({what}, {});", borrowed(value)));
             }
-            code.line(format!("w.len({compact}, {value}.len());"));
-            code.line(format!("for element in {} {{", borrowed(value)));
+            code.line(format!("w.len({what}, {value}.len());"));
+            // The outermost lists are the long ones.
+            if owner.name == shape.schema.name && matches!(**element, Type::Struct(_)) {
+                code.line("let start = w.position();");
+                code.line(format!(
+                    "for (index, element) in {value}.iter().enumerate() {{"
+                ));
+                code.line("if index == 1 {");
+                code.line(format!("w.expect({value}.len() - 1, start);"));
+                code.line("}");
+            } else {
+                code.line(format!("for element in {} {{", borrowed(value)));
+            }
             write_type(shape, owner, field, element, "element", code);
             code.line("}");
         }
@@ -184,6 +255,19 @@ fn write_type(
             code.line(format!("w.{}({value});", method(ty)));
         }
     }
+}
+
+/// A place expression as a reference: `value` and `element` are references already.
+fn borrowed(value: &str) -> String {
+    if value.starts_with("self.") {
+        format!("&{value}")
+    } else {
+        value.to_owned()
+    }
+}
+
+fn place(owner: &Struct, field: &Field) -> String {
+    format!("{}.{}", owner.name, field.name)
 }
 
 /// The method of reader and writer for a type of fixed size.
