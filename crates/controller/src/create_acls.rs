@@ -1,5 +1,5 @@
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 use klamm_metadata::{Acl, CLUSTER_NAME, Operation, PatternType, Permission, ResourceType};
 use klamm_protocol::messages::create_acls::{

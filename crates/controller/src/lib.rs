@@ -11,6 +11,7 @@
 //!   the next decision sees them, and answers when they are committed.
 
 mod allocate_producer_ids;
+mod alter_client_quotas;
 mod alter_configs;
 mod alter_partition;
 mod assign_dirs;
@@ -26,6 +27,7 @@ mod decision;
 mod delete_acls;
 mod delete_topics;
 mod describe_acls;
+mod describe_client_quotas;
 mod describe_configs;
 mod elect_leaders;
 mod elections;
@@ -45,6 +47,7 @@ mod update_features;
 mod view;
 
 pub use allocate_producer_ids::allocate_producer_ids;
+pub use alter_client_quotas::alter_client_quotas;
 pub use alter_configs::AlterConfigs;
 pub use alter_partition::AlterPartition;
 pub use assign_dirs::assign_replicas_to_dirs;
@@ -57,6 +60,7 @@ pub use decision::{Decision, LeaderChange, Why};
 pub use delete_acls::DeleteAcls;
 pub use delete_topics::DeleteTopics;
 pub use describe_acls::DescribeAcls;
+pub use describe_client_quotas::describe_client_quotas;
 pub use describe_configs::DescribeConfigs;
 pub use elect_leaders::ElectLeaders;
 pub use elections::{Candidates, Election, ElectionKind, How};
