@@ -7,7 +7,7 @@ use klamm_protocol::messages::alter_partition::{
 };
 use klamm_protocol::{BrokerId, ErrorCode, PartitionIndex};
 
-use crate::{Decision, ElectionKind, View, WantedChange, Why};
+use crate::{Decision, View, WantedChange, Why};
 
 #[cfg(test)]
 mod tests;
@@ -95,10 +95,7 @@ impl AlterPartition<'_> {
             return Err(ErrorCode::INVALID_UPDATE_VERSION);
         }
         let new_isr = self.parse(view, partition, asked)?;
-        let kind = match view.allows_unclean_elections(topic) {
-            true => ElectionKind::Unclean,
-            false => ElectionKind::Online,
-        };
+        let kind = view.automatic(topic, partition);
         let wanted = WantedChange::new(place, partition, view.rules(topic, kind));
         let wanted = wanted.isr(new_isr.replicas()).recovery(new_isr.recovery);
         let change = wanted.build(

@@ -85,9 +85,9 @@ fn assign<R>(
         return Err(ErrorCode::NOT_LEADER_OR_FOLLOWER);
     }
     let is_online = broker.has_online_dir(directory);
-    let kind = match is_online || !view.allows_unclean_elections(topic) {
-        true => ElectionKind::Online,
-        false => ElectionKind::Unclean,
+    let kind = match view.automatic(topic, partition) {
+        ElectionKind::Unclean if is_online => ElectionKind::Online,
+        kind => kind,
     };
     let wanted = WantedChange::new(place, partition, view.rules(topic, kind));
     let wanted = wanted.directory(broker.id, directory);

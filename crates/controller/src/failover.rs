@@ -108,8 +108,7 @@ impl<R> Decision<R> {
             let topic = topic.expect("an index names topics that exist");
             let election = match why {
                 Why::ConnectionLost => ElectionKind::CleanOnly,
-                _ if view.allows_unclean_elections(topic) => ElectionKind::Unclean,
-                _ => ElectionKind::Online,
+                _ => view.automatic(topic, partition),
             };
             let wanted = WantedChange::new(place, partition, view.rules(topic, election));
             let without = |broker| partition.isr().filtered(|member| member != broker);

@@ -121,7 +121,11 @@ fn begun<'a>(
             .filtered(|broker| !target.contains(&broker)),
     );
     let replicas: Replicas = target.iter().chain(removing.iter()).copied().collect();
-    let rules = view.rules(topic, ElectionKind::Online);
+    let kind = match view.automatic(topic, partition) {
+        ElectionKind::Unclean => ElectionKind::Online,
+        kind => kind,
+    };
+    let rules = view.rules(topic, kind);
     WantedChange::new(place, partition, rules).assignment(replicas, removing, adding)
 }
 
@@ -142,11 +146,7 @@ fn cancelled<'a>(
         .isr()
         .filtered(|broker| replicas.contains(&broker));
     let unclean = view.allows_unclean_elections(topic);
-    let kind = if unclean {
-        ElectionKind::Unclean
-    } else {
-        ElectionKind::Online
-    };
+    let kind = view.automatic(topic, partition);
     let wanted = WantedChange::new(place, partition, view.rules(topic, kind));
     let first = replicas.first().copied();
     let loses_records = isr.is_empty() && !partition.isr().is_empty();

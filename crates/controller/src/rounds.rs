@@ -48,7 +48,8 @@ fn elect<'a>(
     max_elections: usize,
 ) -> Decision<bool> {
     let mut decision = Decision::answer(false);
-    for (place, partition) in places {
+    // What a broker may bring back with it waits for it.
+    for (place, partition) in places.filter(|(_, partition)| !view.awaits(partition)) {
         if decision.records.len() >= max_elections {
             decision.response = true;
             break;

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use klamm_metadata::{Image, MetadataVersion, Partition, Topic, directory};
 use klamm_protocol::{BrokerId, Uuid};
 
-use crate::{ChangeRules, ElectionKind};
+use crate::{ChangeRules, ElectionKind, Lost};
 
 #[cfg(test)]
 mod tests;
@@ -71,6 +71,7 @@ pub struct View<'a> {
     image: &'a Image,
     config: &'a ControllerConfig,
     metadata_version: MetadataVersion,
+    lost: Option<&'a Lost>,
 }
 
 impl<'a> View<'a> {
@@ -81,7 +82,28 @@ impl<'a> View<'a> {
             image,
             config,
             metadata_version,
+            lost: None,
         })
+    }
+
+    /// The same while it is not certain that some brokers are gone.
+    pub fn awaiting(self, lost: &'a Lost) -> Self {
+        let lost = Some(lost);
+        Self { lost, ..self }
+    }
+
+    /// Whether a partition's records may be with a broker alone that may come back.
+    pub(crate) fn awaits(&self, partition: &Partition) -> bool {
+        self.lost.is_some_and(|lost| lost.may_have(partition))
+    }
+
+    /// The kind of election that nobody asks for: as unclean as the topic allows.
+    pub(crate) fn automatic(&self, topic: &Topic, partition: &Partition) -> ElectionKind {
+        match self.allows_unclean_elections(topic) {
+            _ if self.awaits(partition) => ElectionKind::CleanOnly,
+            true => ElectionKind::Unclean,
+            false => ElectionKind::Online,
+        }
     }
 
     /// The node's configuration.
