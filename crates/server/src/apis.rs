@@ -13,6 +13,7 @@ mod create_partitions;
 mod create_topics;
 mod delete_topics;
 mod describe_cluster;
+mod describe_configs;
 mod describe_quorum;
 mod elect_leaders;
 mod end_quorum_epoch;

@@ -4,15 +4,16 @@
 mod activation;
 mod active;
 mod handle;
+mod pace;
 mod presence;
 mod rounds;
 mod timers;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use klamm_controller::Sessions;
+use klamm_controller::{Lost, Sessions};
 use klamm_metadata::{AuthorizerConfig, Image, Operation, ResourceType};
 use klamm_protocol::Offset;
 use klamm_raft::Leadership;
@@ -26,9 +27,10 @@ pub(crate) use presence::{ConnectionId, Peer, Presence};
 
 use crate::clock::Clock;
 use crate::node::NodeInfo;
-use crate::quorum::{Quorum, QuorumAnswer, QuorumEvent, StoreError};
+use crate::quorum::{DiskEvent, Loaded, Quorum, QuorumAnswer, QuorumEvent, StoreError};
 use active::{Lead, allows};
 use handle::{Inputs, Work};
+use pace::Pace;
 use rounds::{RoundSettings, Rounds};
 
 /// How many requests are taken before the controller looks at its clock again.
@@ -106,8 +108,7 @@ impl Controller {
                 biased;
                 _ = &mut inputs.stop => return Ok(()),
                 Some(event) = inputs.disk.recv() => {
-                    let now = self.clock.now().into();
-                    self.quorum.disk_event(event, now)?;
+                    self.disk_event(event)?;
                 }
                 Some(id) = inputs.closed.recv() => {
                     self.presence.closed(id, self.clock.now().elapsed);
@@ -152,6 +153,17 @@ impl Controller {
         }
     }
 
+    fn disk_event(&mut self, event: DiskEvent) -> Result<(), Fatal> {
+        let is_about_snapshot = matches!(
+            event,
+            DiskEvent::SnapshotMade { .. } | DiskEvent::SnapshotFailed(_)
+        );
+        if is_about_snapshot && let Some(lead) = &mut self.lead {
+            lead.pace.ended();
+        }
+        Ok(self.quorum.disk_event(event, self.clock.now().into())?)
+    }
+
     fn lead_or_follow(&mut self, leadership: Leadership) -> Result<(), Fatal> {
         tracing::info!(
             epoch = leadership.epoch.0,
@@ -172,7 +184,7 @@ impl Controller {
     fn stand_by(&mut self) -> Result<(), Fatal> {
         if let Some(committed) = self.quorum.raft().high_watermark() {
             self.quorum.settle_disk();
-            self.standby = self.quorum.store().load(committed)?.into_image();
+            self.standby = self.quorum.store().load(committed)?.loader.into_image();
         }
         Ok(())
     }
@@ -181,7 +193,7 @@ impl Controller {
     fn activate(&mut self, leadership: Leadership) -> Result<(), Fatal> {
         self.quorum.settle_disk();
         let end = self.quorum.raft().log().end();
-        let loader = self.quorum.store().load(end)?;
+        let Loaded { loader, log_bytes } = self.quorum.store().load(end)?;
         let in_transaction = loader.in_transaction();
         let image = loader.into_image();
         let now = self.clock.now();
@@ -194,9 +206,10 @@ impl Controller {
                 image.cluster(),
                 now.into(),
             ),
+            pace: Pace::new(&self.node.settings.metadata_log, log_bytes, now.elapsed),
             rounds: Rounds::new(RoundSettings::of(&self.node.settings), now.elapsed),
             image,
-            lost: BTreeMap::new(),
+            lost: Lost::default(),
             is_broken: false,
         });
         self.presence = Presence::default();
@@ -231,7 +244,7 @@ impl Controller {
         self.quorum.carry_out(self.clock.now().into())?;
         self.quorum.settle_disk();
         let end = self.quorum.raft().log().end();
-        let image = self.quorum.store().load(end)?.into_image();
+        let image = self.quorum.store().load(end)?.loader.into_image();
         if let Some(lead) = &mut self.lead {
             lead.image = image;
             lead.is_broken = false;

@@ -3,6 +3,7 @@
 mod batches;
 mod disk;
 mod replay;
+mod snapshots;
 mod store;
 mod tail;
 
@@ -12,10 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use klamm_log::SnapshotId;
+use klamm_metadata::Image;
 use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_raft::{
-    Answer, AnswerId, AppendError, Inbound, Leadership, Now, Output, Raft, Read, Request, Response,
-    SendError, Settings, Start,
+    Answer, AnswerId, AppendError, ControlRecord, Inbound, Leadership, Now, Output, Raft, Read,
+    Request, Response, SendError, Settings, Start,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -23,10 +26,13 @@ use tokio::sync::oneshot;
 pub(crate) use batches::{BatchError, Target, batches};
 pub(crate) use disk::DiskEvent;
 pub use replay::ReplayError;
+pub(crate) use snapshots::Making;
 pub use store::StoreError;
-pub(crate) use store::{METADATA_DIR, Opened, Store};
+pub(crate) use store::{Loaded, METADATA_DIR, Opened, Store};
 
+use crate::settings::MetadataLogSettings;
 use disk::Disk;
+use store::place;
 use tail::Tail;
 
 /// Something that the quorum tells the controller.
@@ -66,6 +72,7 @@ pub(crate) struct Quorum {
     answers: BTreeMap<AnswerId, oneshot::Sender<QuorumAnswer>>,
     next_answer: u64,
     events: VecDeque<QuorumEvent>,
+    disk_events: UnboundedSender<DiskEvent>,
 }
 
 impl Quorum {
@@ -78,7 +85,8 @@ impl Quorum {
         now: Now,
     ) -> io::Result<Self> {
         Ok(Self {
-            disk: Disk::start(Arc::clone(&store), events)?,
+            disk: Disk::start(Arc::clone(&store), events.clone())?,
+            disk_events: events,
             raft: Raft::new(settings, start, now),
             store,
             tail: Tail::default(),
@@ -149,9 +157,63 @@ impl Quorum {
                 self.tail.written(id);
                 self.raft.flushed(id, now);
             }
+            DiskEvent::SnapshotMade { id, len, trim_to } => {
+                tracing::info!(
+                    end = id.end.0,
+                    epoch = id.epoch.0,
+                    bytes = len,
+                    "snapshot made"
+                );
+                let noted = self.raft.snapshot_made(place(id), len);
+                if let Err(error) = noted {
+                    tracing::error!(%error, "the snapshot is of no use");
+                } else if let Some(id) = trim_to {
+                    self.trim(id);
+                }
+            }
+            DiskEvent::SnapshotFailed(error) => {
+                tracing::error!(%error, "no snapshot could be made; the log stays as it is");
+            }
             DiskEvent::Failed(error) => return Err(error),
         }
         Ok(())
+    }
+
+    fn trim(&mut self, id: SnapshotId) {
+        match self.raft.trim(place(id)) {
+            Ok(()) => self.disk.trim(id),
+            Err(error) => tracing::error!(%error, "the log stays as it is"),
+        }
+    }
+
+    /// A snapshot of what `image` has, which is all of the log. It may be made when that is committed.
+    pub(crate) fn snapshot(
+        &self,
+        image: Image,
+        settings: &MetadataLogSettings,
+        timestamp_ms: i64,
+    ) -> (Offset, Making) {
+        let log = self.raft.log();
+        let version = self.raft.kraft_version();
+        let mut control = Vec::new();
+        if version.has_dynamic_voters() {
+            control.push(ControlRecord::KRaftVersion(version));
+            control.push(ControlRecord::Voters(self.raft.voters().clone()));
+        }
+        let id = SnapshotId {
+            end: log.end(),
+            epoch: log.last_epoch(),
+        };
+        let making = Making {
+            id,
+            image,
+            control,
+            timestamp_ms,
+            store: Arc::clone(&self.store),
+            events: self.disk_events.clone(),
+            settings: settings.clone(),
+        };
+        (id.end, making)
     }
 
     /// Carries out what the machine wants done, in its order.

@@ -12,6 +12,7 @@ use klamm_protocol::messages::create_partitions::CreatePartitionsRequest;
 use klamm_protocol::messages::create_topics::CreateTopicsRequest;
 use klamm_protocol::messages::delete_topics::DeleteTopicsRequest;
 use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
+use klamm_protocol::messages::describe_configs::DescribeConfigsRequest;
 use klamm_protocol::messages::describe_quorum::DescribeQuorumRequest;
 use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
 use klamm_protocol::messages::end_quorum_epoch::EndQuorumEpochRequest;
@@ -63,6 +64,7 @@ pub(super) const TABLE: &[Row] = &[
     any::<ApiVersionsRequest>(),
     active::<CreateTopicsRequest>(),
     active::<DeleteTopicsRequest>(),
+    active::<DescribeConfigsRequest>(),
     active::<AlterConfigsRequest>(),
     active::<CreatePartitionsRequest>(),
     active::<ElectLeadersRequest>(),

@@ -1,14 +1,14 @@
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use klamm_controller::{ControllerConfig, Decision, LeaderChange, Sessions, View};
+use klamm_controller::{ControllerConfig, Decision, LeaderChange, Lost, Sessions, View};
 use klamm_metadata::{
-    Action, ApplyError, AuthorizerConfig, BrokerEpoch, Image, Operation, Record, ResourceType,
+    Action, ApplyError, AuthorizerConfig, Image, Operation, Record, ResourceType,
 };
-use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, Offset};
+use klamm_protocol::{ErrorCode, LeaderEpoch, Offset};
 use klamm_raft::AppendError;
 use thiserror::Error;
 
+use super::pace::Pace;
 use super::presence::Presence;
 use super::rounds::Rounds;
 use crate::clock::Now;
@@ -26,8 +26,10 @@ pub(crate) struct Lead {
     pub(crate) sessions: Sessions,
     /// What is done from time to time.
     pub(crate) rounds: Rounds,
-    /// Brokers that were fenced since their connections are gone, and when their sessions end.
-    pub(crate) lost: BTreeMap<BrokerId, (BrokerEpoch, klamm_controller::Now)>,
+    /// When snapshots are made.
+    pub(crate) pace: Pace,
+    /// Brokers that were fenced since their connections are gone.
+    pub(crate) lost: Lost,
     /// A record did not fit the image: it has to be made again.
     pub(crate) is_broken: bool,
 }
@@ -107,7 +109,8 @@ impl<'a> Active<'a> {
     /// What handlers decide on.
     pub(crate) fn view(&self) -> Result<View<'_>, CommitError> {
         let config: &ControllerConfig = &self.node.settings.controller;
-        View::new(&self.lead.image, config).ok_or(CommitError::NotBegun)
+        let view = View::new(&self.lead.image, config).ok_or(CommitError::NotBegun)?;
+        Ok(view.awaiting(&self.lead.lost))
     }
 
     /// The time for the controller's decisions.
@@ -184,11 +187,13 @@ impl<'a> Active<'a> {
                 return Err(error.into());
             }
         }
+        let bytes = batches.len();
         let appended = self
             .quorum
             .append(self.lead.epoch, batches, self.now.into());
         self.lead.is_broken |= appended.is_err();
         self.lead.rounds.wrote(self.now.elapsed);
+        self.lead.pace.wrote(bytes, self.now.elapsed);
         Ok(appended?)
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use klamm_controller::{
-    Decision, MAX_ELECTIONS_PER_ROUND, Why, elect_leaderless, elect_uncleanly, fence, rebalance,
+    MAX_ELECTIONS_PER_ROUND, Why, elect_leaderless, elect_uncleanly, fence, rebalance,
 };
 use klamm_metadata::Record;
 use klamm_protocol::BrokerId;
@@ -21,6 +21,26 @@ impl Controller {
         {
             tracing::error!(%error, "what the controller does by itself failed");
         }
+        self.make_snapshot();
+    }
+
+    /// Makes a snapshot, if one is due and all that is to be in it is committed.
+    fn make_snapshot(&mut self) {
+        let now = self.clock.now();
+        let Some(lead) = &mut self.lead else {
+            return;
+        };
+        if !lead.pace.begin(now.elapsed) {
+            return;
+        }
+        let image = lead.image.clone();
+        let settings = &self.node.settings.metadata_log;
+        let (end, making) = self.quorum.snapshot(image, settings, now.timestamp_ms);
+        self.park(end, move |is_committed| {
+            if is_committed {
+                making.start();
+            }
+        });
     }
 
     /// When [`Controller::tick`] has something to do for the active controller.
@@ -30,9 +50,11 @@ impl Controller {
         let session = lead.sessions.next_deadline(cluster).map(|now| now.0);
         let lost = self.node.settings.connection_loss_grace;
         let grace = lost.and_then(|grace| Some(self.presence.first_lost()?.saturating_add(grace)));
-        let waiting = lead.lost.values().map(|(_, end)| end.0);
+        let awaited = lead.lost.next_deadline().map(|now| now.0);
         let rounds = lead.rounds.deadline();
-        waiting.chain(session).chain(grace).chain([rounds]).min()
+        let snapshot = lead.pace.deadline();
+        let others = [session, grace, awaited, snapshot].into_iter().flatten();
+        others.chain([rounds]).min()
     }
 }
 
@@ -79,39 +101,25 @@ impl Active<'_> {
                 continue;
             }
             tracing::info!(broker = id.0, "connections lost; the broker is fenced");
+            // Its last heartbeat was some time before; to wait a little longer does no harm.
             let session_end = self
                 .moment()
                 .after(self.node.settings.broker_session_timeout);
-            let epoch = broker.epoch;
-            let decision = fence(&self.view()?, broker, Why::ConnectionLost);
+            let broker = broker.clone();
+            let decision = fence(&self.view()?, &broker, Why::ConnectionLost);
             let _ = self.commit(decision)?;
-            self.lead.lost.insert(id, (epoch, session_end));
+            self.lead.lost.add(&broker, session_end);
         }
         Ok(())
     }
 
-    /// Once the session of a broker that was fenced early is over, it is treated as any other:
-    /// what could not be elected cleanly may be now.
+    /// Once the session of a broker that was fenced early is over, it is treated as any other: what
+    /// could not be elected cleanly may be now.
     fn make_up(&mut self) -> Result<(), CommitError> {
         let now = self.moment();
-        let over = |(_, end): &(_, klamm_controller::Now)| *end <= now;
-        let ended: Vec<BrokerId> = self
-            .lead
-            .lost
-            .iter()
-            .filter(|(_, lost)| over(lost))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in ended {
-            let lost = self.lead.lost.remove(&id);
-            let broker = self.lead.image.cluster().broker(id);
-            let is_same = lost
-                .zip(broker)
-                .is_some_and(|((epoch, _), broker)| broker.fenced && broker.epoch == epoch);
-            if is_same {
-                let decision = elect_leaderless(&self.view()?, Why::SessionTimedOut);
-                let _ = self.commit(decision)?;
-            }
+        if self.lead.lost.end_sessions(self.lead.image.cluster(), now) {
+            let decision = elect_leaderless(&self.view()?, Why::SessionTimedOut);
+            let _ = self.commit(decision)?;
         }
         Ok(())
     }
@@ -119,9 +127,6 @@ impl Active<'_> {
     fn round(&mut self, due: Due) -> Result<(), CommitError> {
         let decision = match due {
             Due::Rebalance => rebalance(&self.view()?, MAX_ELECTIONS_PER_ROUND),
-            // While it is not certain that a broker is gone, its return may bring back what an
-            // unclean election would lose.
-            Due::Unclean if !self.lead.lost.is_empty() => Decision::answer(false),
             Due::Unclean => elect_uncleanly(&self.view()?, MAX_ELECTIONS_PER_ROUND),
             Due::Idle => {
                 let no_op: Record = NoOpRecord::default().into();

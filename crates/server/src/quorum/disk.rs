@@ -3,9 +3,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use klamm_log::SnapshotId;
 use klamm_raft::{Append, AppendId};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::snapshots::SnapshotError;
 use super::store::{Store, StoreError};
 
 /// What the disk tells the controller.
@@ -13,12 +15,23 @@ use super::store::{Store, StoreError};
 pub(crate) enum DiskEvent {
     /// Everything up to this append is durable.
     Flushed(AppendId),
+    /// A snapshot is complete and durable, of that many bytes; log and snapshots before `trim_to` may
+    /// go.
+    SnapshotMade {
+        id: SnapshotId,
+        len: u64,
+        trim_to: Option<SnapshotId>,
+    },
+    /// A snapshot could not be made.
+    SnapshotFailed(SnapshotError),
     /// The disk failed: nobody knows what is on it.
     Failed(StoreError),
 }
 
 enum Job {
     Append(Append, i64),
+    /// Remove the log and the snapshots before a snapshot.
+    Trim(SnapshotId),
     /// Say so when everything before is written and flushed.
     Barrier(SyncSender<()>),
 }
@@ -48,6 +61,10 @@ impl Disk {
 
     pub(crate) fn append(&self, append: Append, now_ms: i64) {
         self.send(Job::Append(append, now_ms));
+    }
+
+    pub(crate) fn trim(&self, id: SnapshotId) {
+        self.send(Job::Trim(id));
     }
 
     /// Waits until everything before is written and flushed. False if the disk has failed.
@@ -90,6 +107,7 @@ fn write(
                 store.log_mut().append(append.batches, now_ms)?;
                 unflushed = Some(append.id);
             }
+            Ok(Job::Trim(id)) => trim(store, id)?,
             Ok(Job::Barrier(done)) => {
                 flush(store, &mut unflushed, events)?;
                 let _ = done.send(());
@@ -116,5 +134,16 @@ fn flush(
     let flushed = to_flush.flush();
     store.log_mut().note_flushed(flushed)?;
     let _ = events.send(DiskEvent::Flushed(id));
+    Ok(())
+}
+
+fn trim(store: &Store, id: SnapshotId) -> Result<(), StoreError> {
+    store.log_mut().delete_before(id.end)?;
+    for older in store.snapshots().list()? {
+        // The bootstrap snapshot stays: it is what the directory was formatted with.
+        if older < id && older != SnapshotId::BOOTSTRAP {
+            store.snapshots().remove(older)?;
+        }
+    }
     Ok(())
 }

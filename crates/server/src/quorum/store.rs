@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 use klamm_log::{
-    Cut, Dir, Log, LogError, LogOptions, OpenFiles, QuorumState, Recover, SnapshotId, Snapshots,
-    Vote,
+    Cut, Dir, Log, LogError, LogOptions, OpenFiles, QuorumState, Recover, Snapshot, SnapshotId,
+    Snapshots, Vote,
 };
 use klamm_metadata::Loader;
 use klamm_protocol::records::RecordBatch;
@@ -90,6 +90,14 @@ pub(crate) struct Opened {
     pub(crate) cut: Option<Cut>,
 }
 
+/// The state of the cluster, out of the files.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) loader: Loader,
+    /// How many bytes of the log were read after the snapshot.
+    pub(crate) log_bytes: u64,
+}
+
 impl Store {
     /// Opens the files in a directory, which is there.
     pub(crate) fn open(dir: Arc<dyn Dir>, options: LogOptions) -> Result<Opened, StoreError> {
@@ -102,7 +110,7 @@ impl Store {
             SnapshotId { end, .. } => Recover::From(end),
         };
         let files = OpenFiles::new(OPEN_FILES);
-        let (mut log, recovery) = Log::open(Arc::clone(&dir), files, options, recover, latest.end)?;
+        let (mut log, recovery) = Log::open(Arc::clone(&dir), files, options, recover, Offset(0))?;
         if log.end() < latest.end {
             // The log was about to be begun anew behind a snapshot that came from the leader.
             log.reset_to(latest.end)?;
@@ -123,7 +131,9 @@ impl Store {
             log: RwLock::new(log),
             snapshots,
         };
-        for id in ids {
+        // Of those before the log begins, what comes next is gone: they are of no use any more.
+        let start = shape.start();
+        for id in ids.into_iter().filter(|id| id.end >= start) {
             if let Some(snapshot) = store.snapshots.read(id)? {
                 shape.add_snapshot(place(id), snapshot.len());
             }
@@ -146,6 +156,10 @@ impl Store {
     /// Where the files are.
     pub(crate) fn path(&self) -> &Path {
         self.dir.path()
+    }
+
+    pub(crate) fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 
     pub(crate) fn log(&self) -> RwLockReadGuard<'_, Log> {
@@ -221,8 +235,9 @@ impl Store {
         ControlRecord::read(batch).map_err(|source| StoreError::Control { path, source })
     }
 
-    /// The state of the cluster at an offset: of the latest snapshot before it and the log after that.
-    pub(crate) fn load(&self, up_to: Offset) -> Result<Loader, StoreError> {
+    /// The state of the cluster at an offset: of the latest snapshot before it and the log after that,
+    /// and how many bytes that part of the log has.
+    pub(crate) fn load(&self, up_to: Offset) -> Result<Loaded, StoreError> {
         let ids = self.snapshots.list()?;
         let latest = ids.into_iter().rev().find(|id| id.end <= up_to);
         let mut loader = Loader::default();
@@ -234,18 +249,12 @@ impl Store {
                 id.end
             }
         };
-        self.catch_up(&mut loader, from, up_to)?;
-        Ok(loader)
-    }
-
-    /// Applies the part of the log between two offsets.
-    pub(crate) fn catch_up(
-        &self,
-        loader: &mut Loader,
-        from: Offset,
-        up_to: Offset,
-    ) -> Result<(), StoreError> {
-        self.visit_log(from, up_to, &mut |batch| self.apply(loader, batch))
+        let mut log_bytes = 0;
+        self.visit_log(from, up_to, &mut |batch| {
+            log_bytes += batch.bytes().len() as u64;
+            self.apply(&mut loader, batch)
+        })?;
+        Ok(Loaded { loader, log_bytes })
     }
 
     /// The records that a new cluster begins with.
@@ -286,6 +295,15 @@ impl Store {
     fn replay_error(&self) -> impl FnOnce(ReplayError) -> StoreError + use<> {
         let path = self.path().to_owned();
         move |source| StoreError::Replay { path, source }
+    }
+
+    /// When a snapshot was made, in milliseconds since 1970.
+    pub(super) fn made_ms(&self, snapshot: &Snapshot) -> Result<i64, StoreError> {
+        let first = snapshot.batches(0, 1)?;
+        match replay::batches(first).next() {
+            Some(batch) => Ok(batch.map_err(self.replay_error())?.header().max_timestamp),
+            None => Ok(0),
+        }
     }
 
     fn visit_snapshot(
@@ -342,7 +360,7 @@ pub(crate) fn snapshot_id(id: OffsetAndEpoch) -> SnapshotId {
 }
 
 /// A snapshot's name in the words of KRaft.
-fn place(id: SnapshotId) -> OffsetAndEpoch {
+pub(super) fn place(id: SnapshotId) -> OffsetAndEpoch {
     OffsetAndEpoch {
         epoch: id.epoch,
         offset: id.end,
