@@ -62,11 +62,14 @@ pub fn heartbeat(
         Next::Unfenced if broker.fenced => unfence(view, broker, &mut decision),
         Next::Fenced => decision.absorb(fence(view, broker, Why::FenceRequested)),
         Next::Stopped => decision.absorb(fence(view, broker, Why::Stopped)),
-        Next::HandingOver if !broker.in_controlled_shutdown => {
-            decision.records.push(in_controlled_shutdown(broker).into());
+        Next::HandingOver => {
+            // A controller before this one may have got no further than the first of the records.
+            if !broker.in_controlled_shutdown {
+                decision.records.push(in_controlled_shutdown(broker).into());
+            }
             decision.leave(view, broker.id, Why::ControlledShutdown);
         }
-        Next::Unfenced | Next::HandingOver => {}
+        Next::Unfenced => {}
     }
     if !failed.is_empty() {
         decision.leave_directories(view, broker.id, |id| failed.contains(&id));

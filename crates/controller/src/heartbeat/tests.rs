@@ -158,6 +158,25 @@ fn a_new_controller_takes_over_a_controlled_shutdown() {
     assert_eq!(said(&cluster.beat(shut_down, 1)), (true, true, true));
 }
 
+/// The records of a handing-over may be more than one batch, and the controller before may have got
+/// no further than the first.
+#[test]
+fn a_new_controller_goes_on_where_the_one_before_stopped() {
+    let mut cluster = Cluster::new(2);
+    cluster.fixture.topic("t", &[&[1, 2], &[2, 1]]);
+    let broker_epoch = cluster.broker(1).epoch.0;
+    cluster.fixture.apply(BrokerRegistrationChangeRecord {
+        broker_id: 1,
+        broker_epoch,
+        in_controlled_shutdown: 1,
+        ..Default::default()
+    });
+    let decision = cluster.beat(shut_down, 1);
+    assert_eq!(decision.records.len(), 2);
+    assert_eq!(cluster.fixture.partition("t", 0).leader(), BrokerId(2));
+    assert_eq!(cluster.fixture.partition("t", 1).isr()[..], [BrokerId(2)]);
+}
+
 #[test]
 fn a_broker_that_leads_nothing_stops_at_once() {
     let mut cluster = Cluster::new(2);
