@@ -17,6 +17,16 @@ pub struct Lost {
 }
 
 impl Lost {
+    /// Those of a controller that becomes active, where brokers are fenced early. It does not know
+    /// since when a broker has been fenced: each may come back until a session would have ended.
+    pub fn new(cluster: &Cluster, session_end: Now) -> Self {
+        let mut lost = Self::default();
+        for broker in cluster.brokers().filter(|broker| broker.fenced) {
+            lost.add(broker, session_end);
+        }
+        lost
+    }
+
     /// A broker is fenced early; its session would end then.
     pub fn add(&mut self, broker: &Broker, session_end: Now) {
         self.brokers.insert(broker.id, (broker.epoch, session_end));

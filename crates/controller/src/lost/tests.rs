@@ -66,6 +66,17 @@ fn nothing_that_happens_elects_uncleanly_while_a_broker_is_awaited() {
 }
 
 #[test]
+fn a_new_controller_does_not_know_for_how_long_brokers_were_gone() {
+    let (fixture, _) = lost(1);
+    let mut lost = Lost::new(fixture.image.cluster(), at(20));
+    let view = fixture.view().awaiting(&lost);
+    assert_eq!(elect_uncleanly(&view, 10).records, []);
+    assert!(lost.end_sessions(fixture.image.cluster(), at(20)));
+    let view = fixture.view().awaiting(&lost);
+    assert_eq!(elect_uncleanly(&view, 10).records.len(), 1);
+}
+
+#[test]
 fn partitions_of_others_are_elected_as_ever() {
     let (mut fixture, lost) = lost(1);
     fixture.topic("bills", &[&[3, 2]]);
