@@ -174,11 +174,12 @@ impl AlterPartition<'_> {
         }
         let cluster = view.image().cluster();
         let is_eligible = |state: &BrokerState| {
-            let broker = cluster.broker(BrokerId(state.broker_id));
-            broker.is_some_and(|broker| {
-                // -1 stands for a leader that does not know the epoch.
-                broker.is_active() && [-1, broker.epoch.0].contains(&state.broker_epoch)
-            })
+            let id = BrokerId(state.broker_id);
+            let epoch = cluster.broker(id).map(|broker| broker.epoch.0);
+            // -1 stands for a leader that does not know the epoch. It may not know either that the
+            // replica's directory has failed since the replica had everything.
+            let is_same_run = state.broker_epoch == -1 || epoch == Some(state.broker_epoch);
+            is_same_run && view.is_live(partition, id)
         };
         match new_isr.brokers.iter().all(is_eligible) {
             true => Ok(new_isr),

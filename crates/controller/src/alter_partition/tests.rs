@@ -202,6 +202,35 @@ fn who_is_fenced_or_shutting_down_does_not_join() {
     }
 }
 
+/// The leader may not have heard yet that the directory of a follower has failed.
+#[test]
+fn who_has_lost_its_directory_does_not_join() {
+    let mut fixture = cluster();
+    let gone = Uuid::from_bytes([0x99; 16]);
+    let moved = PartitionChangeRecord {
+        isr: Some([1, 3][..].into()),
+        directories: Some(vec![gone; 3]),
+        ..Default::default()
+    };
+    fixture.change("t", 0, moved);
+    for (online, code) in [(gone, 0), (Uuid::from_bytes([0x98; 16]), 107)] {
+        for broker_id in 1..=3 {
+            fixture.apply(BrokerRegistrationChangeRecord {
+                broker_id,
+                broker_epoch: broker_id.into(),
+                log_dirs: if broker_id == 2 {
+                    vec![online]
+                } else {
+                    vec![gone]
+                },
+                ..Default::default()
+            });
+        }
+        let decision = decide(&fixture, &request(&fixture, &[1, 2, 3]));
+        assert_eq!(only(&decision).error_code, code);
+    }
+}
+
 #[test]
 fn a_recovering_leader_is_alone_until_it_has_recovered() {
     let mut fixture = cluster();
