@@ -1,8 +1,17 @@
+mod acknowledged;
+mod answers;
+mod model;
+mod rules;
+mod truth;
+
 use std::collections::BTreeMap;
 
 use klamm_protocol::{BrokerId, LeaderEpoch, Offset};
 use klamm_raft::{ElectionState, Incident, Leadership, Request, Response, VoterSet};
 
+pub(crate) use self::answers::Answers;
+pub(crate) use self::model::{State, place};
+pub(crate) use self::truth::Truth;
 use crate::disk::{Disk, Entry};
 
 /// What must hold in every run. The checkers look at the disks and at what the machines say, and

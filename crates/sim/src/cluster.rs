@@ -1,32 +1,37 @@
 //! Nodes, a network between them, and time that jumps from event to event.
 
+mod brokers;
+mod clients;
+mod controllers;
 mod events;
 mod faults;
+mod mail;
 mod network;
 mod node;
+mod recovery;
+mod setup;
 mod workload;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use fastrand::Rng;
-use klamm_protocol::{BrokerId, Offset, Uuid, VersionRange};
-use klamm_raft::{Endpoint, Endpoints, Now, Output, ReplicaKey, Settings, Voter, VoterSet};
+use klamm_protocol::BrokerId;
+use klamm_raft::{Now, Output};
 
-use self::events::{Event, Queue};
+use self::clients::Client;
+use self::controllers::News;
+use self::events::{Alarm, Event, Queue};
 use self::network::Network;
 use self::node::Node;
-use crate::checker::Checker;
-use crate::disk::Disk;
+use crate::broker::Broker;
+use crate::checker::{Answers, Checker, Truth};
+use crate::controller::Controller;
 use crate::plan::Plan;
-use crate::wire::Offers;
 use crate::{Failure, Report};
 
 /// The listener of the controllers.
 const LISTENER: &str = "CONTROLLER";
-
-/// How long a healed cluster may take to commit a record on all of its nodes.
-const RECOVERY: Duration = Duration::from_secs(60);
 
 /// The most events of a run: more are a machine that goes in circles.
 const MAX_EVENTS: u64 = 2_000_000;
@@ -44,32 +49,33 @@ pub(crate) struct Cluster {
     trace: Option<Vec<String>>,
     failed: Option<String>,
     healed: bool,
+    /// What runs on the quorum, in runs that have it.
+    controllers: BTreeMap<BrokerId, Controller>,
+    brokers: BTreeMap<BrokerId, Broker>,
+    client: Client,
+    truth: Truth,
+    answers: Answers,
+    /// What KRaft has told of late.
+    news: VecDeque<(BrokerId, News)>,
+    /// How many requests there were.
+    tickets: u64,
 }
 
 impl Cluster {
     pub(crate) fn new(plan: Plan, traced: bool) -> Self {
         let mut rng = Rng::with_seed(plan.seed ^ 0x5eed);
-        let voter_ids = (1..=plan.voters).map(|id| BrokerId(id as i32));
-        let observer_ids = (101..101 + plan.observers).map(|id| BrokerId(id as i32));
-        let voters: VoterSet = voter_ids
-            .clone()
-            .map(|id| voter(id, plan.dynamic))
-            .collect();
-        let nodes = voter_ids.chain(observer_ids).map(|id| {
-            let offers = match rng.u8(..4) {
-                0 => Offers {
-                    vote: rng.i16(1..=2),
-                    epoch: 1,
-                    fetch: rng.i16(17..=18),
-                },
-                _ => Offers::LATEST,
-            };
-            let disk = Disk::new(voters.clone(), plan.dynamic);
-            let seed = rng.u64(..);
-            (id, Node::new(settings(id, &plan, seed), disk, offers))
-        });
+        let nodes = setup::nodes(&plan, &mut rng);
+        let brokers = setup::brokers(&plan, &mut rng);
+        let controllers = setup::voter_ids(&plan).filter(|_| plan.brokers.is_some());
         Self {
-            nodes: nodes.collect(),
+            nodes,
+            brokers,
+            controllers: controllers.map(|id| (id, Controller::default())).collect(),
+            client: Client::default(),
+            truth: Truth::default(),
+            answers: Answers::default(),
+            news: VecDeque::new(),
+            tickets: 0,
             rng,
             now: Duration::ZERO,
             network: Network::default(),
@@ -89,47 +95,24 @@ impl Cluster {
         for id in &ids {
             self.queue.push(Duration::ZERO, Event::Start(*id));
         }
-        self.queue.push(self.plan.append_every, Event::Propose);
-        for (every, event) in [
-            (self.plan.crash_every, Event::Crash),
-            (self.plan.partition_every, Event::Partition),
-            (self.plan.resign_every, Event::Resign),
-            (self.plan.snapshot_every, Event::Snapshot),
-        ] {
-            if let Some(every) = every {
-                self.queue.push(every, event);
-            }
-        }
+        self.schedule();
         let faulty = self.plan.faulty;
         self.run_until(faulty, |_| false);
         self.heal(&ids);
-        let end = self.now + RECOVERY;
-        // Whatever the leader appends from now on has to get to every node.
-        let target = Offset(
-            self.nodes
-                .values()
-                .map(|node| node.disk.end().0)
-                .max()
-                .unwrap_or(0)
-                + 1,
-        );
-        let recovered = self.run_until(end, |cluster| {
-            cluster.nodes.values().all(|node| {
-                let raft = node.raft.as_ref();
-                raft.and_then(|raft| raft.high_watermark()) >= Some(target)
-            })
-        });
-        if !recovered && self.failed.is_none() {
-            self.failed = Some(format!(
-                "no recovery: offset {target} is not committed everywhere"
-            ));
+        match self.plan.brokers {
+            Some(_) => self.recover_cluster(),
+            None => self.recover_quorum(),
         }
         self.report.committed = self.checker.end();
+        self.report.leaders = self.truth.elections;
+        self.report.unclean = self.truth.unclean;
+        self.report.acknowledged = self.truth.acknowledged.count;
         let trace = self.trace.take().unwrap_or_default();
         let result = match self.failed {
             None => Ok(self.report),
             Some(what) => Err(Failure {
                 seed: self.plan.seed,
+                controller: self.plan.brokers.is_some(),
                 at: self.now,
                 what,
             }),
@@ -158,6 +141,32 @@ impl Cluster {
         false
     }
 
+    fn schedule(&mut self) {
+        let brokers = self.plan.brokers.as_ref();
+        for (every, event) in [
+            (self.plan.crash_every, Event::Crash),
+            (self.plan.partition_every, Event::Partition),
+            (self.plan.resign_every, Event::Resign),
+            (self.plan.snapshot_every, Event::Snapshot),
+            (
+                brokers.is_none().then_some(self.plan.append_every),
+                Event::Propose,
+            ),
+            (brokers.map(|plan| plan.request_every), Event::Client),
+            (brokers.map(|plan| plan.produce_every), Event::Produce),
+            (brokers.and_then(|plan| plan.reset_every), Event::Reset),
+            (brokers.and_then(|plan| plan.stop_every), Event::Stop),
+            (
+                brokers.and_then(|plan| plan.directory_every),
+                Event::DirectoryFails,
+            ),
+        ] {
+            if let Some(every) = every {
+                self.queue.push(every, event);
+            }
+        }
+    }
+
     fn heal(&mut self, ids: &[BrokerId]) {
         self.log(None, "--- the faults end");
         self.healed = true;
@@ -180,11 +189,19 @@ impl Cluster {
                 }
             }
             Event::Deliver(delivery) => self.deliver(delivery),
+            Event::Mail(mail) => self.arrive(mail),
+            Event::Alarm(Alarm::Controller { node, life }) => self.controller_tick(node, life),
+            Event::Alarm(Alarm::Broker { node, life }) => self.broker_tick(node, life),
             Event::Propose => self.propose(),
             Event::Crash => self.crash_one(),
             Event::Partition => self.partition(),
             Event::Resign => self.resign_one(),
             Event::Snapshot => self.snapshot_one(),
+            Event::Client => self.client_asks(),
+            Event::Produce => self.producer_writes(),
+            Event::Reset => self.reset_one(),
+            Event::Stop => self.stop_one(),
+            Event::DirectoryFails => self.directory_fails(),
         }
     }
 
@@ -198,6 +215,7 @@ impl Cluster {
         let life = node.life;
         self.checker.restarted(id);
         self.log(Some(id), "starts");
+        self.broker_starts(id);
         self.with_raft(id, life, |_, _| {});
     }
 
@@ -255,11 +273,18 @@ impl Cluster {
                 self.queue.push(at, Event::Tick { node: id, life });
             }
         }
+        self.settle();
     }
 
     fn carry_out(&mut self, id: BrokerId, output: Output) -> Result<(), String> {
-        if self.trace.is_some() && !matches!(output, Output::Send(_) | Output::Answer(_)) {
-            self.log(Some(id), &format!("{output:?}"));
+        match &output {
+            Output::Send(_) | Output::Answer(_) => {}
+            Output::Append(append) if self.trace.is_some() && !self.brokers.is_empty() => {
+                let (base, end) = (append.base, append.end);
+                self.log(Some(id), &format!("Append({base}..{end})"));
+            }
+            output if self.trace.is_some() => self.log(Some(id), &format!("{output:?}")),
+            _ => {}
         }
         match output {
             Output::Persist(state) => {
@@ -305,11 +330,14 @@ impl Cluster {
                 let voters = voters.unwrap_or_default();
                 self.checker
                     .committed(id, offset, &node.disk, &voters, disks)?;
+                self.news.push_back((id, News::Committed(offset)));
+                self.more_is_committed(id)?;
             }
             Output::Leadership(leadership) => {
                 self.report.elections += u64::from(leadership.start.is_some());
                 let disk = &self.nodes[&id].disk;
                 self.checker.leadership(id, leadership, disk)?;
+                self.news.push_back((id, News::Leadership(leadership)));
             }
             Output::Incident(incident) => Checker::incident(id, &incident)?,
         }
@@ -346,39 +374,5 @@ impl Cluster {
             let node = node.map_or(String::new(), |id| id.to_string());
             trace.push(format!("{seconds:10.6} {node:>4} {what}"));
         }
-    }
-}
-
-fn directory(id: BrokerId) -> Uuid {
-    Uuid::from_bytes((id.0 as u128 + (1 << 64)).to_be_bytes())
-}
-
-fn endpoint(id: BrokerId) -> Endpoint {
-    Endpoint {
-        host: format!("node-{id}"),
-        port: 9093,
-    }
-}
-
-/// Static voters have no directory id, as with Apache Kafka.
-fn voter(id: BrokerId, dynamic: bool) -> Voter {
-    Voter {
-        key: ReplicaKey {
-            id,
-            directory: dynamic.then(|| directory(id)),
-        },
-        endpoints: Endpoints::one(LISTENER, endpoint(id)),
-        kraft_versions: VersionRange::new(0, i16::from(dynamic)),
-    }
-}
-
-fn settings(id: BrokerId, plan: &Plan, seed: u64) -> Settings {
-    Settings {
-        cluster_id: "simulated".into(),
-        bootstrap: (1..=plan.voters as i32)
-            .map(|id| endpoint(BrokerId(id)))
-            .collect(),
-        seed,
-        ..Settings::new(id, directory(id), LISTENER, endpoint(id))
     }
 }

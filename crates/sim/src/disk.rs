@@ -126,6 +126,18 @@ impl Disk {
             .map_or(Offset(0), end_of)
     }
 
+    /// The batches between two offsets, also such that only snapshots have.
+    pub(crate) fn between(&self, from: Offset, to: Offset) -> impl Iterator<Item = &RecordBatch> {
+        let first = self.batches.partition_point(|batch| end_of(batch) <= from);
+        let rest = self.batches[first..].iter();
+        rest.take_while(move |batch| end_of(batch) <= to)
+    }
+
+    /// Makes all of it durable, as before a clean stop.
+    pub(crate) fn flush_all(&mut self) {
+        self.durable = self.batches.len();
+    }
+
     /// Makes an append durable, and all before it.
     pub(crate) fn flush(&mut self, append: AppendId) {
         while let Some((first, count)) = self.unflushed.front() {

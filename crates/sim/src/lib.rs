@@ -7,8 +7,12 @@
 //!
 //! Messages go through the codec, in versions as nodes of different releases have them.
 
+mod asks;
+mod broker;
 mod checker;
 mod cluster;
+mod controller;
+mod data;
 mod disk;
 mod plan;
 mod wire;
@@ -18,7 +22,7 @@ use std::time::Duration;
 use klamm_protocol::Offset;
 use thiserror::Error;
 
-pub use plan::Plan;
+pub use plan::{BrokerPlan, Flaw, Plan};
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,14 +43,71 @@ pub struct Report {
     pub proposals: u64,
     /// How far the log was committed.
     pub committed: Offset,
+    /// How many answers of controllers were held to what is committed.
+    pub answers: u64,
+    /// How often controllers fenced a broker by themselves.
+    pub fenced: u64,
+    /// How often a broker stopped after it had handed over its partitions.
+    pub stops: u64,
+    /// How many leaders of partitions were elected.
+    pub leaders: u64,
+    /// How many of them may have lacked records.
+    pub unclean: u64,
+    /// How many records leaders have acknowledged.
+    pub acknowledged: u64,
+    /// How often a replica lost records with its disk.
+    pub lost: u64,
+}
+
+impl Report {
+    /// Adds what another run did.
+    pub fn add(&mut self, other: Self) {
+        let Self {
+            events,
+            messages,
+            elections,
+            crashes,
+            truncations,
+            installs,
+            proposals,
+            committed,
+            answers,
+            fenced,
+            stops,
+            leaders,
+            unclean,
+            acknowledged,
+            lost,
+        } = other;
+        self.events += events;
+        self.messages += messages;
+        self.elections += elections;
+        self.crashes += crashes;
+        self.truncations += truncations;
+        self.installs += installs;
+        self.proposals += proposals;
+        self.committed.0 += committed.0;
+        self.answers += answers;
+        self.fenced += fenced;
+        self.stops += stops;
+        self.leaders += leaders;
+        self.unclean += unclean;
+        self.acknowledged += acknowledged;
+        self.lost += lost;
+    }
 }
 
 /// A run in which something happened that must not.
 #[derive(Clone, Debug, Error)]
-#[error("seed {seed}, at {at:?}: {what}; `cargo run -p klamm-sim -- --seed {seed}` shows it")]
+#[error(
+    "seed {seed}, at {at:?}: {what}; `cargo run -p klamm-sim -- {}--seed {seed}` shows it",
+    if *controller { "--controller " } else { "" }
+)]
 pub struct Failure {
     /// The run's seed.
     pub seed: u64,
+    /// Whether it was one of a cluster with brokers.
+    pub controller: bool,
     /// When it happened, in the run's time.
     pub at: Duration,
     /// What happened.

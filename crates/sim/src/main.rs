@@ -8,21 +8,30 @@
 
 use std::process::ExitCode;
 
-use klamm_sim::{Plan, run, trace};
+use klamm_sim::{Plan, Report, run, trace};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        [flag, seed] if flag == "--seed" => match seed.parse() {
-            Ok(seed) => show(seed),
+        ["--controller", rest @ ..] => of(Plan::controller, rest),
+        rest => of(Plan::new, rest),
+    }
+}
+
+/// Runs seeds of one kind of plan.
+fn of(plan: fn(u64) -> Plan, args: &[&str]) -> ExitCode {
+    match args {
+        ["--seed", seed] => match seed.parse() {
+            Ok(seed) => show(plan(seed)),
             Err(_) => usage(),
         },
-        [flag, range] if flag == "--seeds" => {
+        ["--seeds", range] => {
             let ends = range
                 .split_once("..")
                 .and_then(|(first, end)| Some((first.parse().ok()?, end.parse().ok()?)));
             match ends {
-                Some((first, end)) => check(first, end),
+                Some((first, end)) => check(plan, first, end),
                 None => usage(),
             }
         }
@@ -31,12 +40,11 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: klamm-sim --seed N | --seeds FIRST..END");
+    eprintln!("usage: klamm-sim [--controller] --seed N | --seeds FIRST..END");
     ExitCode::from(2)
 }
 
-fn show(seed: u64) -> ExitCode {
-    let plan = Plan::new(seed);
+fn show(plan: Plan) -> ExitCode {
     println!("{plan:#?}");
     let (result, lines) = trace(plan);
     for line in lines {
@@ -54,34 +62,17 @@ fn show(seed: u64) -> ExitCode {
     }
 }
 
-fn check(first: u64, end: u64) -> ExitCode {
-    let mut totals = [0u64; 6];
+fn check(plan: fn(u64) -> Plan, first: u64, end: u64) -> ExitCode {
+    let mut total = Report::default();
     for seed in first..end {
-        match run(Plan::new(seed)) {
-            Ok(report) => {
-                let counts = [
-                    report.events,
-                    report.elections,
-                    report.crashes,
-                    report.truncations,
-                    report.installs,
-                    report.committed.0.unsigned_abs(),
-                ];
-                for (total, count) in totals.iter_mut().zip(counts) {
-                    *total += count;
-                }
-            }
+        match run(plan(seed)) {
+            Ok(report) => total.add(report),
             Err(failure) => {
                 println!("{failure}");
                 return ExitCode::FAILURE;
             }
         }
     }
-    let [events, elections, crashes, truncations, installs, committed] = totals;
-    println!(
-        "{} runs passed: {events} events, {elections} elections, {crashes} crashes, \
-         {truncations} truncations, {installs} snapshots installed, {committed} records committed",
-        end.saturating_sub(first)
-    );
+    println!("{} runs passed: {total:#?}", end.saturating_sub(first));
     ExitCode::SUCCESS
 }

@@ -2,6 +2,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
+mod brokers;
+
+pub use brokers::{BrokerPlan, Flaw};
+
 /// What a run is like. All of it comes from the seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -38,6 +42,8 @@ pub struct Plan {
     pub forgetful: bool,
     /// The average time between appends.
     pub append_every: Duration,
+    /// What runs on the quorum: controllers on the voters, brokers on the observers, clients.
+    pub brokers: Option<BrokerPlan>,
 }
 
 impl Plan {
@@ -62,6 +68,25 @@ impl Plan {
             snapshot_every: often(rng, 300..5_000),
             forgetful: false,
             append_every: millis(rng.u64(5..100)),
+            brokers: None,
+        }
+    }
+
+    /// The plan of a seed for a cluster: controllers, brokers and clients on a quorum.
+    pub fn controller(seed: u64) -> Self {
+        let rng = &mut Rng::with_seed(seed ^ 0xc0de);
+        let millis = |value| Duration::from_millis(value);
+        Self {
+            voters: [1, 1, 3][rng.usize(..3)],
+            observers: rng.usize(3..=4),
+            faulty: millis(rng.u64(3_000..8_000)),
+            lost: [0, 0, 5, 30][rng.usize(..4)],
+            doubled: 0,
+            latency: millis(rng.u64(1..20)),
+            crash_every: often(rng, 800..4_000),
+            partition_every: often(rng, 1_500..6_000),
+            brokers: Some(BrokerPlan::new(rng)),
+            ..Self::new(seed)
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 use klamm_protocol::BrokerId;
 use klamm_raft::AppendId;
 
+use super::mail::Mail;
 use super::network::Delivery;
 
 /// What happens at some time. `life` counts a node's starts: what belongs to an earlier one is void.
@@ -20,11 +21,30 @@ pub(super) enum Event {
         append: AppendId,
     },
     Deliver(Delivery),
+    Mail(Mail),
+    Alarm(Alarm),
     Propose,
     Crash,
     Partition,
     Resign,
     Snapshot,
+    /// The client asks for something.
+    Client,
+    /// The producer writes a record.
+    Produce,
+    /// A broker's connections are reset.
+    Reset,
+    /// A broker is asked to stop.
+    Stop,
+    /// A log directory fails.
+    DirectoryFails,
+}
+
+/// Somebody looks at the clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Alarm {
+    Controller { node: BrokerId, life: u64 },
+    Broker { node: BrokerId, life: u64 },
 }
 
 /// Events in the order of their times; those of one time in the order they were put in.

@@ -23,6 +23,11 @@ impl Cluster {
     pub(super) fn crash(&mut self, id: BrokerId) {
         self.log(Some(id), "crashes");
         self.report.crashes += 1;
+        self.broker_crashes(id);
+        if let Some(controller) = self.controllers.get_mut(&id) {
+            controller.crash();
+        }
+        self.news.retain(|(node, _)| *node != id);
         let mut rng = self.rng.fork();
         let forgetful = self.plan.forgetful;
         let node = self.node(id);
@@ -35,6 +40,16 @@ impl Cluster {
             0 => Duration::ZERO,
             _ => self.up_to(Duration::from_secs(5)),
         };
+        self.queue.push(self.now + down, Event::Start(id));
+    }
+
+    /// A node stops in good order, and starts again later.
+    pub(super) fn stop(&mut self, id: BrokerId) {
+        let node = self.node(id);
+        node.crash();
+        node.disk.flush_all();
+        self.news.retain(|(node, _)| *node != id);
+        let down = self.up_to(Duration::from_secs(3));
         self.queue.push(self.now + down, Event::Start(id));
     }
 
@@ -61,7 +76,7 @@ impl Cluster {
         }
     }
 
-    fn again(&mut self, every: Option<Duration>, event: Event) {
+    pub(super) fn again(&mut self, every: Option<Duration>, event: Event) {
         if let Some(every) = every {
             let wait = self.up_to(every * 2);
             self.queue.push(self.now + wait, event);

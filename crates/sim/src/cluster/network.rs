@@ -56,6 +56,21 @@ impl Network {
 }
 
 impl Cluster {
+    /// Whether two nodes can reach each other.
+    pub(super) fn connects(&self, a: BrokerId, b: BrokerId) -> bool {
+        self.network.connects(a, b)
+    }
+
+    /// All connections of a node are reset: what it has asked is not answered any more.
+    pub(super) fn raft_connections_lost(&mut self, id: BrokerId) {
+        let life = self.nodes[&id].life;
+        for request in std::mem::take(&mut self.node(id).sent) {
+            self.with_raft(id, life, |raft, now| {
+                raft.handle_response(request, Err(SendError::Unreachable), now);
+            });
+        }
+    }
+
     /// Sends a machine's request on its way.
     pub(super) fn send(&mut self, from: BrokerId, send: &Send) {
         let host = &send.to.endpoint.host;
@@ -64,24 +79,29 @@ impl Cluster {
         let (life, offers) = (self.nodes[&from].life, self.nodes[&from].offers);
         match encode_request(&send.request, offers, self.nodes[&to].offers) {
             Ok(frame) => {
+                let connection = self
+                    .brokers
+                    .get(&from)
+                    .map_or(0, |broker| broker.connection);
                 let asked = Asked {
                     by: from,
                     life,
                     request: send.id,
+                    connection,
                     frame,
                 };
-                self.transmit(from, to, Delivery::Request { to, asked });
+                self.node(from).sent.insert(send.id);
+                self.transmit(from, to, Event::Deliver(Delivery::Request { to, asked }));
             }
-            Err(error) => self.transmit(
-                from,
-                from,
-                Delivery::Response {
+            Err(error) => {
+                let delivery = Delivery::Response {
                     to: from,
                     life,
                     request: send.id,
                     result: Err(error),
-                },
-            ),
+                };
+                self.transmit(from, from, Event::Deliver(delivery));
+            }
         }
     }
 
@@ -114,12 +134,12 @@ impl Cluster {
             request: asked.request,
             result: Ok(frame),
         };
-        self.transmit(from, asked.by, delivery);
+        self.transmit(from, asked.by, Event::Deliver(delivery));
         Ok(())
     }
 
     /// Puts a message into the network, which may lose it, double it, or take long.
-    fn transmit(&mut self, from: BrokerId, to: BrokerId, delivery: Delivery) {
+    pub(super) fn transmit(&mut self, from: BrokerId, to: BrokerId, message: Event) {
         self.report.messages += 1;
         let copies = match &self.plan {
             _ if self.healed || from == to => 1,
@@ -134,7 +154,7 @@ impl Cluster {
                 false => self.plan.latency,
             };
             let at = self.now + self.up_to(longest);
-            self.queue.push(at, Event::Deliver(delivery.clone()));
+            self.queue.push(at, message.clone());
         }
     }
 
@@ -153,11 +173,12 @@ impl Cluster {
                         request: asked.request,
                         result: Err(SendError::Unreachable),
                     };
-                    return self.transmit(to, asked.by, delivery);
+                    return self.transmit(to, asked.by, Event::Deliver(delivery));
                 }
                 let request = decode_request(&asked.frame);
                 let version = asked.frame.version;
                 let life = self.nodes[&to].life;
+                self.fetches_metadata(to, asked.by, asked.connection);
                 let id = self.node(to).ask(asked);
                 let listener = LISTENER.to_owned();
                 self.with_raft(to, life, |raft, now| {
@@ -176,6 +197,9 @@ impl Cluster {
                 request,
                 result,
             } => {
+                if self.nodes[&to].life == life {
+                    self.node(to).sent.remove(&request);
+                }
                 // That the two cannot reach each other is seen when the request goes out.
                 let result = result.map(|frame| decode_response(&frame));
                 self.with_raft(to, life, |raft, now| {

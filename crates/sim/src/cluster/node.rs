@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use klamm_protocol::BrokerId;
@@ -19,6 +19,8 @@ pub(super) struct Node {
     pub(super) next_tick: Option<Duration>,
     /// Requests that wait for an answer.
     pub(super) open: BTreeMap<AnswerId, Asked>,
+    /// Its own requests that are under way.
+    pub(super) sent: BTreeSet<RequestId>,
     next_answer: u64,
 }
 
@@ -28,6 +30,8 @@ pub(super) struct Asked {
     pub(super) by: BrokerId,
     pub(super) life: u64,
     pub(super) request: RequestId,
+    /// The connection that it came by, where a broker asked.
+    pub(super) connection: u64,
     pub(super) frame: Frame,
 }
 
@@ -41,6 +45,7 @@ impl Node {
             life: 0,
             next_tick: None,
             open: BTreeMap::new(),
+            sent: BTreeSet::new(),
             next_answer: 0,
         }
     }
@@ -58,6 +63,7 @@ impl Node {
     pub(super) fn crash(&mut self) {
         self.raft = None;
         self.open.clear();
+        self.sent.clear();
     }
 
     pub(super) fn ask(&mut self, asked: Asked) -> AnswerId {

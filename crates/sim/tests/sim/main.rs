@@ -1,19 +1,21 @@
 //! What holds in every run. `KLAMM_FULL=1` runs ten times as many seeds.
 
+mod controller;
+
 use std::ops::Range;
 use std::time::Duration;
 
 use klamm_sim::{Plan, run};
 
 /// Runs a share of the seeds; each test has its own, so that they run side by side.
-fn hold(share: Range<u64>) {
+fn hold(plan: fn(u64) -> Plan, share: Range<u64>) {
     let factor = if std::env::var_os("KLAMM_FULL").is_some() {
         10
     } else {
         1
     };
     for seed in share.start * factor..share.end * factor {
-        if let Err(failure) = run(Plan::new(seed)) {
+        if let Err(failure) = run(plan(seed)) {
             panic!("{failure}");
         }
     }
@@ -21,22 +23,22 @@ fn hold(share: Range<u64>) {
 
 #[test]
 fn seeds_0_to_249_hold() {
-    hold(0..250);
+    hold(Plan::new, 0..250);
 }
 
 #[test]
 fn seeds_250_to_499_hold() {
-    hold(250..500);
+    hold(Plan::new, 250..500);
 }
 
 #[test]
 fn seeds_500_to_749_hold() {
-    hold(500..750);
+    hold(Plan::new, 500..750);
 }
 
 #[test]
 fn seeds_750_to_999_hold() {
-    hold(750..1_000);
+    hold(Plan::new, 750..1_000);
 }
 
 /// A run is a function of its plan.
