@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use klamm_protocol::messages::allocate_producer_ids::AllocateProducerIdsRequest;
+use klamm_protocol::messages::alter_client_quotas::AlterClientQuotasRequest;
 use klamm_protocol::messages::alter_configs::AlterConfigsRequest;
 use klamm_protocol::messages::alter_partition::AlterPartitionRequest;
 use klamm_protocol::messages::alter_partition_reassignments::AlterPartitionReassignmentsRequest;
@@ -8,9 +9,13 @@ use klamm_protocol::messages::assign_replicas_to_dirs::AssignReplicasToDirsReque
 use klamm_protocol::messages::begin_quorum_epoch::BeginQuorumEpochRequest;
 use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
 use klamm_protocol::messages::broker_registration::BrokerRegistrationRequest;
+use klamm_protocol::messages::controller_registration::ControllerRegistrationRequest;
+use klamm_protocol::messages::create_acls::CreateAclsRequest;
 use klamm_protocol::messages::create_partitions::CreatePartitionsRequest;
 use klamm_protocol::messages::create_topics::CreateTopicsRequest;
+use klamm_protocol::messages::delete_acls::DeleteAclsRequest;
 use klamm_protocol::messages::delete_topics::DeleteTopicsRequest;
+use klamm_protocol::messages::describe_acls::DescribeAclsRequest;
 use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
 use klamm_protocol::messages::describe_configs::DescribeConfigsRequest;
 use klamm_protocol::messages::describe_quorum::DescribeQuorumRequest;
@@ -21,7 +26,11 @@ use klamm_protocol::messages::fetch::FetchRequest;
 use klamm_protocol::messages::fetch_snapshot::FetchSnapshotRequest;
 use klamm_protocol::messages::incremental_alter_configs::IncrementalAlterConfigsRequest;
 use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsRequest;
+use klamm_protocol::messages::sasl_authenticate::SaslAuthenticateRequest;
+use klamm_protocol::messages::sasl_handshake::SaslHandshakeRequest;
 use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
+use klamm_protocol::messages::unregister_controller::UnregisterControllerRequest;
+use klamm_protocol::messages::update_features::UpdateFeaturesRequest;
 use klamm_protocol::messages::vote::VoteRequest;
 use klamm_protocol::{ApiKey, VersionRange};
 
@@ -61,21 +70,28 @@ const fn quorum<R: Quorate>() -> Row {
 /// Every API of the controller's listener, in the order of the keys. ApiVersions tells it.
 pub(super) const TABLE: &[Row] = &[
     quorum::<FetchRequest>(),
+    any::<SaslHandshakeRequest>(),
     any::<ApiVersionsRequest>(),
     active::<CreateTopicsRequest>(),
     active::<DeleteTopicsRequest>(),
+    active::<DescribeAclsRequest>(),
+    active::<CreateAclsRequest>(),
+    active::<DeleteAclsRequest>(),
     active::<DescribeConfigsRequest>(),
     active::<AlterConfigsRequest>(),
+    any::<SaslAuthenticateRequest>(),
     active::<CreatePartitionsRequest>(),
     active::<ElectLeadersRequest>(),
     active::<IncrementalAlterConfigsRequest>(),
     active::<AlterPartitionReassignmentsRequest>(),
     active::<ListPartitionReassignmentsRequest>(),
+    active::<AlterClientQuotasRequest>(),
     quorum::<VoteRequest>(),
     quorum::<BeginQuorumEpochRequest>(),
     quorum::<EndQuorumEpochRequest>(),
     quorum::<DescribeQuorumRequest>(),
     active::<AlterPartitionRequest>(),
+    active::<UpdateFeaturesRequest>(),
     row_of::<EnvelopeRequest>(forwarded),
     quorum::<FetchSnapshotRequest>(),
     any::<DescribeClusterRequest>(),
@@ -83,7 +99,9 @@ pub(super) const TABLE: &[Row] = &[
     active::<BrokerHeartbeatRequest>(),
     active::<UnregisterBrokerRequest>(),
     active::<AllocateProducerIdsRequest>(),
+    active::<ControllerRegistrationRequest>(),
     active::<AssignReplicasToDirsRequest>(),
+    active::<UnregisterControllerRequest>(),
 ];
 
 /// The row of an API.
