@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit, Mac};
 use klamm_protocol::data::metadata::{
     DelegationTokenRecord, RemoveUserScramCredentialRecord, UserScramCredentialRecord,
 };
 
+use sha2::{Digest, Sha256, Sha512};
+
 use crate::{ApplyError, MetadataVersion, Record};
+
+#[cfg(test)]
+mod tests;
 
 /// A SCRAM mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +26,11 @@ pub enum ScramMechanism {
 }
 
 impl ScramMechanism {
+    /// The fewest rounds of hashing.
+    pub const MIN_ITERATIONS: i32 = 4096;
+    /// The most: what is more takes brokers too long at every login.
+    pub const MAX_ITERATIONS: i32 = 16_384;
+
     /// The code on the wire.
     pub fn from_wire(code: i8) -> Option<Self> {
         match code {
@@ -37,6 +48,14 @@ impl ScramMechanism {
         }
     }
 
+    /// The stored key and the server key of RFC 5802, of a password that was salted and hashed.
+    pub fn keys(self, salted_password: &[u8]) -> (Bytes, Bytes) {
+        match self {
+            Self::Sha256 => keys::<Sha256, Hmac<Sha256>>(salted_password),
+            Self::Sha512 => keys::<Sha512, Hmac<Sha512>>(salted_password),
+        }
+    }
+
     /// The mechanism with a name such as `SCRAM-SHA-256`.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Sha256, Self::Sha512]
@@ -51,6 +70,16 @@ impl ScramMechanism {
             Self::Sha512 => "SCRAM-SHA-512",
         }
     }
+}
+
+fn keys<D: Digest, M: Mac + KeyInit>(salted_password: &[u8]) -> (Bytes, Bytes) {
+    let key = |text: &[u8]| {
+        let mac = <M as KeyInit>::new_from_slice(salted_password);
+        let mac = mac.expect("a key may have any length");
+        Bytes::copy_from_slice(&mac.chain_update(text).finalize().into_bytes())
+    };
+    let stored = D::digest(key(b"Client Key"));
+    (Bytes::copy_from_slice(&stored), key(b"Server Key"))
 }
 
 /// What a broker keeps of a user's password. Debug output leaves the keys out.

@@ -4,21 +4,18 @@ use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use bytes::Bytes;
-use hmac::{Hmac, KeyInit, Mac};
 use klamm_metadata::{MetadataVersion, Record, ScramMechanism};
 use klamm_protocol::data::metadata::UserScramCredentialRecord;
 use pbkdf2::pbkdf2_hmac;
-use sha2::{Digest, Sha256, Sha512};
+use sha2::{Sha256, Sha512};
 use thiserror::Error;
 
 use super::FormatError;
 use crate::machine::random_bytes;
 
 /// The fewest rounds of hashing, which is also the default.
-const MIN_ITERATIONS: i32 = 4096;
-/// The most, as in Apache Kafka: what is more takes brokers too long at every login.
-const MAX_ITERATIONS: i32 = 16_384;
+const MIN_ITERATIONS: i32 = ScramMechanism::MIN_ITERATIONS;
+const MAX_ITERATIONS: i32 = ScramMechanism::MAX_ITERATIONS;
 const SALT_LEN: usize = 32;
 
 /// A user that is there from the start, written
@@ -165,30 +162,24 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// The stored key and the server key of RFC 5802.
-macro_rules! keys {
-    ($hash:ty, $len:literal, $credential:expr, $salt:expr) => {{
-        let salted = match &$credential.secret {
-            Secret::Salted(salted) => salted.clone(),
-            Secret::Password(password) => {
-                let rounds = $credential.iterations.unsigned_abs();
-                let mut salted = [0; $len];
-                pbkdf2_hmac::<$hash>(password.as_bytes(), $salt, rounds, &mut salted);
+impl NewScramCredential {
+    fn salted_password(&self, salt: &[u8]) -> Vec<u8> {
+        let rounds = self.iterations.unsigned_abs();
+        match (&self.secret, self.mechanism) {
+            (Secret::Salted(salted), _) => salted.clone(),
+            (Secret::Password(password), ScramMechanism::Sha256) => {
+                let mut salted = [0; 32];
+                pbkdf2_hmac::<Sha256>(password.as_bytes(), salt, rounds, &mut salted);
                 salted.to_vec()
             }
-        };
-        let mac = |text: &[u8]| {
-            let key = Hmac::<$hash>::new_from_slice(&salted);
-            let mut mac = key.expect("a key may have any length");
-            mac.update(text);
-            Bytes::copy_from_slice(&mac.finalize().into_bytes())
-        };
-        let stored = <$hash>::digest(mac(b"Client Key"));
-        (Bytes::copy_from_slice(&stored), mac(b"Server Key"))
-    }};
-}
+            (Secret::Password(password), ScramMechanism::Sha512) => {
+                let mut salted = [0; 64];
+                pbkdf2_hmac::<Sha512>(password.as_bytes(), salt, rounds, &mut salted);
+                salted.to_vec()
+            }
+        }
+    }
 
-impl NewScramCredential {
     fn record(&self) -> Result<UserScramCredentialRecord, FormatError> {
         let salt = match &self.salt {
             Some(salt) => salt.clone(),
@@ -196,10 +187,7 @@ impl NewScramCredential {
                 .map_err(FormatError::Chance)?
                 .to_vec(),
         };
-        let (stored_key, server_key) = match self.mechanism {
-            ScramMechanism::Sha256 => keys!(Sha256, 32, self, &salt),
-            ScramMechanism::Sha512 => keys!(Sha512, 64, self, &salt),
-        };
+        let (stored_key, server_key) = self.mechanism.keys(&self.salted_password(&salt));
         Ok(UserScramCredentialRecord {
             name: self.name.as_str().into(),
             mechanism: self.mechanism.to_wire(),
@@ -214,6 +202,8 @@ impl NewScramCredential {
 
 #[cfg(test)]
 mod tests {
+    use hmac::{Hmac, KeyInit, Mac};
+
     use super::*;
 
     fn record(text: &str) -> UserScramCredentialRecord {
