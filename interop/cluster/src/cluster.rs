@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::node::{DATA, Node};
 use crate::ports::free_ports;
-use crate::spec::{Address, Role, Spec};
+use crate::spec::{Address, Program, Role, Spec};
 use crate::wait_until;
 
 /// A start takes 15 s on two idle cores; a busy machine gets much longer before a test fails.
@@ -63,7 +63,8 @@ impl Cluster {
             .collect();
         let id = random_cluster_id();
         for node in &mut nodes {
-            node.start(Some((&id, spec.format())));
+            let args = spec.format(node.address.role);
+            node.start(Some((&id, &args)));
         }
         Self {
             nodes: Mutex::new(nodes),
@@ -161,6 +162,14 @@ impl Cluster {
     /// [`Cluster::wait_for_brokers`].
     pub fn restart(&self, id: u32) {
         self.node(id, |node| node.start(None));
+    }
+
+    /// Starts a controller that was killed or stopped with other code, on its directory and ports.
+    pub fn restart_as(&self, id: u32, program: Program) {
+        self.node(id, |node| {
+            node.program = program;
+            node.start(None);
+        });
     }
 
     /// The active controller.

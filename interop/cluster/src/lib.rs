@@ -24,6 +24,6 @@ mod topics;
 mod wait;
 
 pub use cluster::Cluster;
-pub use spec::{Role, Spec};
+pub use spec::{Program, Role, Spec};
 pub use topics::Partition;
 pub use wait::wait_until;

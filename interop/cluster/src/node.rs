@@ -2,12 +2,12 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use klamm_java_peer::Java;
 
-use crate::spec::{Address, Spec};
+use crate::spec::{Address, Program, Spec};
 use crate::wait_until;
 
 /// The directory of the partitions, beside the configuration.
@@ -20,6 +20,7 @@ const STOP_DEADLINE: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) address: Address,
+    pub(crate) program: Program,
     heap_mib: u32,
     config: PathBuf,
     log: PathBuf,
@@ -36,6 +37,7 @@ impl Node {
         let log = dir.join("server.log");
         Self {
             address,
+            program: spec.program(address.role),
             heap_mib: spec.heap_mib,
             config,
             log,
@@ -50,6 +52,24 @@ impl Node {
             "node {} runs already",
             self.address.id
         );
+        let mut command = match &self.program {
+            Program::Apache => self.apache(format),
+            Program::Klamm(binary) => self.klamm(binary, format),
+        };
+        let log = self.open_log();
+        let also = log.try_clone().expect("a log file can be opened twice");
+        let child = command
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(log)
+            .stderr(also)
+            .spawn();
+        let child = child.unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+        self.child = Some(child);
+    }
+
+    /// One process that formats and runs.
+    fn apache(&self, format: Option<(&str, &[String])>) -> Command {
         let mut command = Java::prepared().command(
             "klamm.interop.Node",
             self.heap_mib,
@@ -58,17 +78,25 @@ impl Node {
         if let Some((cluster_id, args)) = format {
             command.args(["--format", cluster_id]).args(args);
         }
-        let log = self.open_log();
-        let also = log.try_clone().expect("a log file can be opened twice");
-        let child = command
-            .arg(&self.config)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(log)
-            .stderr(also)
-            .spawn()
-            .unwrap_or_else(|e| panic!("cannot start java: {e}"));
-        self.child = Some(child);
+        command.arg(&self.config);
+        command
+    }
+
+    /// Formats, and makes a process that dies with the one that starts it.
+    fn klamm(&self, binary: &Path, format: Option<(&str, &[String])>) -> Command {
+        if let Some((cluster_id, args)) = format {
+            let output = Command::new(binary)
+                .args(["format", "--cluster-id", cluster_id, "--config"])
+                .arg(&self.config)
+                .args(args)
+                .output()
+                .unwrap_or_else(|e| panic!("cannot run {}: {e}", binary.display()));
+            assert!(output.status.success(), "klamm format: {output:?}");
+        }
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).arg(binary);
+        command.args(["controller", "--config"]).arg(&self.config);
+        command
     }
 
     /// Like `kill -9`.
@@ -82,10 +110,19 @@ impl Node {
     /// A controlled shutdown, as `kill -TERM` starts it.
     pub(crate) fn stop(&mut self) {
         let Some(child) = &mut self.child else { return };
-        let stdin = child.stdin.as_mut().expect("stdin was asked for");
-        stdin
-            .write_all(b"stop\n")
-            .expect("the node reads its lifeline");
+        match self.program {
+            Program::Apache => {
+                let stdin = child.stdin.as_mut().expect("stdin was asked for");
+                stdin
+                    .write_all(b"stop\n")
+                    .expect("the node reads its lifeline");
+            }
+            Program::Klamm(_) => {
+                let id = child.id().to_string();
+                let sent = Command::new("kill").args(["-TERM", &id]).status();
+                assert!(sent.is_ok_and(|status| status.success()), "kill works");
+            }
+        }
         let stopped = wait_until(STOP_DEADLINE, || {
             child.try_wait().is_ok_and(|status| status.is_some())
         });

@@ -1,5 +1,5 @@
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Cluster;
 
@@ -14,12 +14,23 @@ pub enum Role {
     Controller,
 }
 
+/// Whose code a node runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// Apache Kafka's.
+    Apache,
+    /// The `klamm` binary at this path, which runs controllers only.
+    Klamm(PathBuf),
+}
+
 /// The cluster to start.
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub(crate) nodes: Vec<(u32, Role)>,
     properties: Vec<(String, String)>,
     format_args: Vec<String>,
+    controllers: Program,
+    dynamic: bool,
     pub(crate) heap_mib: u32,
 }
 
@@ -76,6 +87,8 @@ impl Spec {
             nodes,
             properties: Vec::new(),
             format_args,
+            controllers: Program::Apache,
+            dynamic: false,
             heap_mib: 256,
         }
     }
@@ -105,6 +118,20 @@ impl Spec {
         .property("allow.everyone.if.no.acl.found", "true")
     }
 
+    /// Whose code the nodes run that are controllers and nothing else; Apache Kafka's unless set.
+    #[must_use]
+    pub fn controllers(mut self, program: Program) -> Self {
+        self.controllers = program;
+        self
+    }
+
+    /// The quorum's voters can change (KIP-853); there is one controller to begin with.
+    #[must_use]
+    pub fn dynamic_quorum(mut self) -> Self {
+        self.dynamic = true;
+        self
+    }
+
     /// The heap of each node in MiB, 256 unless set.
     #[must_use]
     pub fn heap_mib(mut self, heap_mib: u32) -> Self {
@@ -120,8 +147,21 @@ impl Spec {
         Cluster::start(self)
     }
 
-    pub(crate) fn format(&self) -> &[String] {
-        &self.format_args
+    /// Whose code a node with this role runs.
+    pub(crate) fn program(&self, role: Role) -> Program {
+        match role {
+            Role::Controller => self.controllers.clone(),
+            Role::Broker | Role::Combined => Program::Apache,
+        }
+    }
+
+    /// More arguments of `format` for a node with this role.
+    pub(crate) fn format(&self, role: Role) -> Vec<String> {
+        let mut args = self.format_args.clone();
+        if self.dynamic && role != Role::Broker {
+            args.push("--standalone".to_owned());
+        }
+        args
     }
 
     /// The node's properties file; in Kafka the last of two values for a key counts.
@@ -133,11 +173,15 @@ impl Spec {
             Role::Broker => ("broker", broker),
             Role::Controller => ("controller", controller),
         };
-        let voters: Vec<String> = all
-            .iter()
-            .filter(|node| node.role != Role::Broker)
-            .map(|node| format!("{}@127.0.0.1:{}", node.id, node.controller_port))
-            .collect();
+        let controllers = all.iter().filter(|node| node.role != Role::Broker);
+        let (quorum, controllers): (&str, Vec<String>) = if self.dynamic {
+            let server = |node: &Address| format!("127.0.0.1:{}", node.controller_port);
+            let key = "controller.quorum.bootstrap.servers";
+            (key, controllers.map(server).collect())
+        } else {
+            let voter = |node: &Address| format!("{}@127.0.0.1:{}", node.id, node.controller_port);
+            ("controller.quorum.voters", controllers.map(voter).collect())
+        };
         let mut text = String::new();
         let mut line = |key: &str, value: &str| {
             writeln!(text, "{key}={value}").expect("a String takes everything");
@@ -145,7 +189,7 @@ impl Spec {
         line("node.id", &node.id.to_string());
         line("process.roles", roles);
         line("listeners", &listeners);
-        line("controller.quorum.voters", &voters.join(","));
+        line(quorum, &controllers.join(","));
         line("log.dirs", &log.display().to_string());
         for (key, value) in DEFAULTS {
             let is_of_brokers = key.starts_with("inter.broker");

@@ -43,6 +43,7 @@ public final class Peer {
         new Changes().register(ops);
         ops.put("managers", org.apache.kafka.controller.Managers::run);
         new Session().register(ops);
+        new Producing().register(ops);
         new Descriptions().register(ops);
     }
 

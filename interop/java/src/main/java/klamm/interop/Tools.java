@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.utils.internals.Exit;
 
 /** Apache Kafka's command line tools, run in this JVM, which saves two seconds a command. */
@@ -17,36 +18,38 @@ final class Tools {
         ops.put("tool", Tools::run);
     }
 
-    /** {@code tool}, a class in {@code org.apache.kafka.tools}, and its {@code args}. */
+    /** {@code tool}, a class (in {@code org.apache.kafka.tools}, unless it says), and its {@code args}. */
     private static JsonNode run(JsonNode call) throws Exception {
         List<String> args = new ArrayList<>();
         Peer.required(call, "args").forEach(arg -> args.add(arg.asText()));
-        Class<?> tool = Class.forName(
-            "org.apache.kafka.tools." + Peer.required(call, "tool").asText());
+        String name = Peer.required(call, "tool").asText();
+        Class<?> tool =
+            Class.forName(name.contains(".") ? name : "org.apache.kafka.tools." + name);
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         PrintStream oldOut = System.out;
         PrintStream oldErr = System.err;
         System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+        // A tool that catches everything takes the first exit for a failure, and exits once more.
+        AtomicReference<Integer> first = new AtomicReference<>();
         Exit.setExitProcedure((status, message) -> {
+            first.compareAndSet(null, status);
             throw new Exited(status);
         });
-        int status = 0;
         try {
             tool.getMethod("main", String[].class).invoke(null, (Object) args.toArray(new String[0]));
         } catch (InvocationTargetException e) {
-            if (!(e.getCause() instanceof Exited exited)) {
+            if (!(e.getCause() instanceof Exited)) {
                 throw e.getCause() instanceof Exception cause ? cause : e;
             }
-            status = exited.status;
         } finally {
             Exit.resetExitProcedure();
             System.setOut(oldOut);
             System.setErr(oldErr);
         }
         ObjectNode answer = Peer.NODES.objectNode();
-        answer.put("status", status);
+        answer.put("status", first.get() == null ? 0 : first.get());
         answer.put("stdout", out.toString(StandardCharsets.UTF_8));
         answer.put("stderr", err.toString(StandardCharsets.UTF_8));
         return answer;
@@ -55,11 +58,9 @@ final class Tools {
     /** An error, so that no tool's {@code catch (Exception)} takes it for a failure of its own. */
     private static final class Exited extends Error {
         private static final long serialVersionUID = 1L;
-        private final int status;
 
         Exited(int status) {
             super("exit " + status);
-            this.status = status;
         }
     }
 }

@@ -1,0 +1,66 @@
+//! Topics and configs, changed with Apache Kafka's tools through a broker.
+
+use klamm_cluster::Cluster;
+
+use crate::Context;
+
+/// Made, described, given more partitions, deleted.
+pub(crate) fn topics(context: &mut Context) {
+    let name = context.topic("changes");
+    let cluster = context.whole();
+    let topics = |args: &[&str]| tool(cluster, "TopicCommand", args);
+    topics(&["--create", "--topic", &name, "--partitions", "3"]);
+    let described = topics(&["--describe", "--topic", &name]);
+    assert!(described.contains("PartitionCount: 3"), "{described}");
+    assert!(described.contains("ReplicationFactor: 3"), "{described}");
+    cluster.wait_for_topic(&name, "leaders and full ISRs", |partitions| {
+        partitions.len() == 3
+            && partitions
+                .iter()
+                .all(|p| p.is_preferred() && p.isr.len() == 3)
+    });
+    let mut leaders: Vec<i32> = cluster.partitions(&name).iter().map(|p| p.leader).collect();
+    leaders.sort_unstable();
+    assert_eq!(leaders, [1, 2, 3], "leaders are spread");
+
+    topics(&["--alter", "--topic", &name, "--partitions", "5"]);
+    cluster.wait_for_topic(&name, "five partitions", |partitions| {
+        partitions.len() == 5 && partitions.iter().all(|p| p.isr.len() == 3)
+    });
+
+    let again = ["--create", "--topic", &name, "--partitions", "1"];
+    let (status, said) = cluster.tool("TopicCommand", &again);
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("exist"), "{said}");
+    topics(&["--delete", "--topic", &name]);
+    cluster.wait("the topic to be gone", || {
+        !topics(&["--list"]).lines().any(|line| line == name)
+    });
+}
+
+/// Set, shown and removed again.
+pub(crate) fn configs(context: &mut Context) {
+    let name = context.topic("configs");
+    let cluster = context.whole();
+    cluster.create_topic(&name, &[&[1, 2, 3]], &[("retention.ms", "1234567")]);
+    let of = |more: &[&str]| {
+        let entity = ["--entity-type", "topics", "--entity-name", &name];
+        tool(cluster, "ConfigCommand", &[more, &entity].concat())
+    };
+    assert!(of(&["--describe"]).contains("retention.ms=1234567"));
+    of(&["--alter", "--add-config", "retention.ms=7654321"]);
+    cluster.wait("the broker to know", || {
+        of(&["--describe"]).contains("retention.ms=7654321")
+    });
+    of(&["--alter", "--delete-config", "retention.ms"]);
+    cluster.wait("the broker to know", || {
+        !of(&["--describe"]).contains("retention.ms=")
+    });
+}
+
+/// Runs one of Apache Kafka's tools, which has to succeed.
+fn tool(cluster: &Cluster, name: &str, args: &[&str]) -> String {
+    let (status, said) = cluster.tool(name, args);
+    assert_eq!(status, 0, "{name} {args:?}: {said}");
+    said
+}
