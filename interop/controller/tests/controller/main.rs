@@ -6,6 +6,7 @@
 mod changes;
 mod descriptions;
 mod histories;
+mod singles;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
             Test(
                 "histories::configs_and_features_change_as_in_apache_kafka",
                 histories::decided_alike,
+            ),
+            Test(
+                "singles::acls_quotas_and_credentials_change_as_in_apache_kafka",
+                singles::decided_alike,
             ),
             Test(
                 "descriptions::configs_are_told_as_in_apache_kafka",

@@ -42,6 +42,7 @@ public final class Peer {
         new Traffic().register(ops);
         new Changes().register(ops);
         ops.put("managers", org.apache.kafka.controller.Managers::run);
+        ops.put("singles", org.apache.kafka.controller.Singles::run);
         new Session().register(ops);
         new Producing().register(ops);
         new Descriptions().register(ops);
