@@ -134,7 +134,7 @@ pub(super) fn altered_quotas(rng: &mut Rng, image: &mut Image, config: &Controll
     Asked {
         what: "quotas",
         stored,
-        request: request,
+        request,
         results: results.collect(),
         records: records.collect(),
     }
