@@ -284,3 +284,75 @@ fn subscriptions_choose_clients_by_expressions_that_can_be_read() {
     let unnamed = validate_client_metrics("", &BTreeMap::new());
     assert_eq!(unnamed, Err(ConfigError::NoSubscription));
 }
+
+/// Whatever a client sends is read or refused: texts of characters that mean something somewhere.
+#[test]
+fn no_text_is_too_strange_to_be_judged() {
+    const PIECES: &[&str] = &[
+        "é",
+        "\u{1f600}",
+        "P",
+        "p",
+        "T",
+        "1",
+        ".",
+        "5",
+        "D",
+        "H",
+        "M",
+        "S",
+        "by_duration:",
+        "-",
+        "+",
+        "d",
+        "e",
+        "0x",
+        "NaN",
+        ",",
+        ":",
+        "*",
+        "=",
+        "client_id=",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "?",
+        "|",
+        "\\",
+        "^",
+        " ",
+        "\t",
+        "\u{a0}",
+        "__",
+        "true",
+        "delete",
+        "",
+    ];
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut read = 0;
+    for _ in 0..20_000 {
+        let pieces = (0..rng.usize(..6)).map(|_| PIECES[rng.usize(..PIECES.len())]);
+        let text: String = pieces.collect();
+        for table in [TOPIC_KEYS, GROUP_KEYS, CLIENT_METRICS_KEYS] {
+            let key = &table[rng.usize(..table.len())];
+            let new = BTreeMap::from([(key.name, &*text)]);
+            read += usize::from(key.parse(&text).is_ok());
+            let file = BTreeMap::new();
+            // What is refused one by one is refused as a whole.
+            let checked = match table[0].name {
+                "metrics" => validate_client_metrics("m", &new),
+                "segment.bytes" => validate_topic(&new, |_| None, &node_of(&file)),
+                _ => validate_group(&new, &node_of(&file)),
+            };
+            assert!(
+                key.parse(&text).is_ok() || checked.is_err(),
+                "{}={text}",
+                key.name
+            );
+        }
+    }
+    assert!(read > 1_000);
+}
