@@ -22,6 +22,9 @@ use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, ElectLeadersR
 use klamm_protocol::messages::incremental_alter_configs::{
     IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse,
 };
+use klamm_protocol::messages::list_partition_reassignments::{
+    ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse,
+};
 use klamm_protocol::messages::unregister_broker::{
     UnregisterBrokerRequest, UnregisterBrokerResponse,
 };
@@ -80,6 +83,7 @@ asks! {
     Configs(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
     Elect(ElectLeadersRequest, ElectLeadersResponse),
     Reassign(AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse),
+    List(ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse),
     Unregister(UnregisterBrokerRequest, UnregisterBrokerResponse),
 }
 

@@ -10,7 +10,8 @@ use fastrand::Rng;
 use klamm_controller::{
     AlterPartition, ControllerConfig, CreatePartitions, CreateTopics, Decision, DeleteTopics,
     ElectLeaders, IncrementalAlterConfigs, Lost, Now, Registration, Sessions, View,
-    alter_partition_reassignments, assign_replicas_to_dirs, heartbeat, unregister,
+    alter_partition_reassignments, assign_replicas_to_dirs, heartbeat,
+    list_partition_reassignments, unregister,
 };
 use klamm_metadata::{BrokerEpoch, Image, Loader, Record};
 use klamm_protocol::messages::broker_registration::BrokerRegistrationResponse;
@@ -191,6 +192,9 @@ impl Lead {
                 asked.decide(&view).into()
             }
             Ask::Reassign(request) => alter_partition_reassignments(&view, request).into(),
+            Ask::List(request) => {
+                Decision::answer(list_partition_reassignments(&view, request)).into()
+            }
             Ask::Unregister(request) => {
                 let id = BrokerId(request.broker_id);
                 let response = |error: ErrorCode| UnregisterBrokerResponse {

@@ -79,7 +79,7 @@ impl Plan {
         Self {
             voters: [1, 1, 3][rng.usize(..3)],
             observers: rng.usize(3..=4),
-            faulty: millis(rng.u64(3_000..8_000)),
+            faulty: millis(rng.u64(3_000..7_000)),
             lost: [0, 0, 5, 30][rng.usize(..4)],
             doubled: 0,
             latency: millis(rng.u64(1..20)),

@@ -8,6 +8,7 @@ use klamm_protocol::messages::alter_partition_reassignments::ReassignablePartiti
 use klamm_protocol::messages::create_topics::CreateTopicsResponse;
 use klamm_protocol::messages::delete_topics::DeleteTopicsResponse;
 use klamm_protocol::messages::elect_leaders::ElectLeadersResponse;
+use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsResponse;
 use klamm_protocol::{Offset, Uuid};
 
 use super::model::{Model, State, place};
@@ -119,6 +120,7 @@ impl Answers {
                                 })
                         })
                 }),
+            (Ask::List(_), Reply::List(response)) => listed(response, arrived, model),
             (Ask::Unregister(request), Reply::Unregister(response)) => {
                 let last = model.unregistered.get(&request.broker_id);
                 response.error_code != 0 || last.is_some_and(|at| *at >= arrived)
@@ -234,6 +236,37 @@ fn reassigned(place: Place, asked: &ReassignablePartition, arrived: Offset, mode
         match &asked.replicas {
             Some(target) => stays == **target,
             None => is_settled(state),
+        }
+    })
+}
+
+/// What is listed was so at some time since the request came, and what was so all the time is listed.
+fn listed(response: &ListPartitionReassignmentsResponse, arrived: Offset, model: &Model) -> bool {
+    let mut told = BTreeMap::new();
+    for topic in &response.topics {
+        for partition in &topic.partitions {
+            let key = (&*topic.name, partition.partition_index);
+            told.insert(
+                key,
+                (&*partition.adding_replicas, &*partition.removing_replicas),
+            );
+        }
+    }
+    model.partitions.keys().all(|place| {
+        let Some((name, history)) = model.topics.get(&place.topic).zip(model.history.get(place))
+        else {
+            return false;
+        };
+        // A topic that is younger may have the name of one that was listed.
+        let Some(first) = history.iter().rposition(|(at, _)| *at < arrived) else {
+            return true;
+        };
+        let mut states = history[first..].iter().map(|(_, state)| state);
+        match told.get(&(name.as_str(), place.index.0)) {
+            Some((adding, removing)) => {
+                states.any(|state| *state.adding == **adding && *state.removing == **removing)
+            }
+            None => states.any(is_settled),
         }
     })
 }

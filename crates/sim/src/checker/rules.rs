@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use klamm_metadata::Place;
+use klamm_protocol::{LeaderEpoch, Offset};
 
 use super::model::{Changed, Model, Registered, State};
 
 /// What besides the records bears on a change of a leader.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// Partitions for which a client has asked for an unclean election.
-    pub(crate) unclean: BTreeSet<Place>,
-    /// The client has asked for one of every partition.
-    pub(crate) unclean_everywhere: bool,
+    /// Where records begin that answer a client's request for unclean elections: epoch and offset.
+    pub(crate) unclean: BTreeSet<(LeaderEpoch, Offset)>,
+    /// Where the batch that is judged begins.
+    pub(crate) batch: (LeaderEpoch, Offset),
     /// ISRs that leaders have asked for: partition, its epoch then, members.
     pub(crate) isr: BTreeSet<(Place, i32, Vec<i32>)>,
     /// Brokers that were fenced early: the epoch, and until when they may come back.
@@ -32,6 +33,13 @@ pub(crate) enum Election {
     Unclean,
 }
 
+impl Asked {
+    /// Whether a client has asked for the batch's elections to be unclean.
+    fn was_unclean(&self) -> bool {
+        self.unclean.contains(&self.batch)
+    }
+}
+
 impl Model {
     /// Holds a change of a partition to the rules, in the cluster as it is after the batch.
     pub(crate) fn judge(&self, changed: &Changed, asked: &Asked) -> Result<Election, String> {
@@ -46,6 +54,15 @@ impl Model {
         };
         if before == after {
             return fail("a record that changes nothing");
+        }
+        if gives_up(before, after) {
+            let is_right = after.isr.iter().all(|id| after.replicas.contains(id))
+                && (after.leader == -1 || after.isr == [after.leader])
+                && after.recovery == 1;
+            return match is_right && self.allows_unclean(place) {
+                true => Ok(Election::Unclean),
+                false => fail("a reassignment is cancelled that has all records"),
+            };
         }
         let wanted = |isr: &Vec<i32>| {
             let mut sorted = isr.clone();
@@ -67,7 +84,9 @@ impl Model {
             _ if self.elr_enabled && before.last_known == [leader] && after.isr == [leader] => {
                 Election::LastKnown
             }
-            _ if after.isr == [leader] && self.allows_unclean(place, asked) => Election::Unclean,
+            _ if after.isr == [leader] && (asked.was_unclean() || self.allows_unclean(place)) => {
+                Election::Unclean
+            }
             _ => return fail("a leader outside of the rules"),
         };
         if election == Election::Clean && before.isr.iter().any(|id| self.is_live(after, *id)) {
@@ -88,7 +107,7 @@ impl Model {
         let has_all = |id: &i32| before.isr.contains(id) || before.elr.contains(id);
         let waits = others.chain(&before.last_known);
         if is_unclean
-            && !self.was_asked(place, asked)
+            && !asked.was_unclean()
             && waits
                 .clone()
                 .any(|id| *id != leader && self.may_return(*id, asked))
@@ -114,13 +133,9 @@ impl Model {
         })
     }
 
-    fn was_asked(&self, place: Place, asked: &Asked) -> bool {
-        asked.unclean_everywhere || asked.unclean.contains(&place)
-    }
-
-    fn allows_unclean(&self, place: Place, asked: &Asked) -> bool {
+    fn allows_unclean(&self, place: Place) -> bool {
         let config = self.topic_config(place.topic, "unclean.leader.election.enable");
-        config == Some("true") || self.was_asked(place, asked)
+        config == Some("true")
     }
 
     /// Whether a partition without a leader is to have one, without a client's help.
@@ -133,9 +148,7 @@ impl Model {
         let nobody = state.isr.is_empty() && state.elr.is_empty();
         let last = (self.elr_enabled && nobody && state.last_known.len() == 1)
             .then_some(&state.last_known);
-        let unclean = self
-            .allows_unclean(place, &Asked::default())
-            .then_some(&state.replicas);
+        let unclean = self.allows_unclean(place).then_some(&state.replicas);
         clean.iter().chain(last.into_iter().flatten()).any(is_live)
             || unclean.into_iter().flatten().any(is_live)
     }
@@ -178,7 +191,9 @@ impl Model {
         if state.leader != -1 && !state.last_known.is_empty() {
             return Err("a last known leader beside a leader");
         }
-        let is_last = |_: &i32| !self.elr_enabled && state.isr.len() == 1 && state.leader == -1;
+        // Without ELR the last one stays; and so does who is to lead after an unclean cancellation.
+        let may_stay = !self.elr_enabled || state.recovery == 1;
+        let is_last = |_: &i32| may_stay && state.isr.len() == 1 && state.leader == -1;
         if !state
             .isr
             .iter()
@@ -198,4 +213,14 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Whether a reassignment is cancelled although only replicas that it added are in sync: that is a
+/// client's wish, and loses records.
+fn gives_up(before: &State, after: &State) -> bool {
+    let is_added = |id: &i32| before.adding.contains(id);
+    after.adding.is_empty()
+        && !before.isr.is_empty()
+        && before.isr.iter().all(is_added)
+        && !after.replicas.iter().any(is_added)
 }

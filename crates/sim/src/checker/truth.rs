@@ -52,6 +52,7 @@ impl Truth {
                 (_, None) => effective.push(record),
             }
         }
+        self.asked.batch = (batch.header().partition_leader_epoch, base);
         self.end = Offset(batch.header().last_offset().0 + 1);
         let mut changes: Vec<Changed> = Vec::new();
         for record in &effective {
@@ -114,8 +115,18 @@ impl Truth {
 
     /// What is checked once a run is over.
     pub(crate) fn over(&self) -> Result<(), String> {
-        same(&self.model, self.loader.image())?;
-        indexes(self.loader.image())
+        let image = self.loader.image();
+        same(&self.model, image)?;
+        indexes(image)?;
+        let mut recreated = Image::new();
+        for record in image.snapshot() {
+            let applied = recreated.apply(&record);
+            applied.map_err(|error| format!("a snapshot does not fit: {error}"))?;
+        }
+        match recreated == *image {
+            true => Ok(()),
+            false => Err("a snapshot does not recreate the image".into()),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, TopicPartitio
 use klamm_protocol::messages::incremental_alter_configs::{
     AlterConfigsResource, AlterableConfig, IncrementalAlterConfigsRequest,
 };
+use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsRequest;
 use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
 
 use super::Cluster;
@@ -113,6 +114,7 @@ impl Cluster {
             }
             5..9 => self.reassign(&name, place),
             9 => self.configure(&name),
+            10 => ListPartitionReassignmentsRequest::default().into(),
             unclean => self.elect(i8::from(unclean == 19), &name, place),
         })
     }
@@ -213,11 +215,6 @@ impl Cluster {
 
     fn elect(&mut self, election_type: i8, name: &str, place: Place) -> Ask {
         let everywhere = self.rng.bool();
-        if election_type == 1 && everywhere {
-            self.truth.asked.unclean_everywhere = true;
-        } else if election_type == 1 {
-            self.truth.asked.unclean.insert(place);
-        }
         let topic_partitions = (!everywhere).then(|| {
             vec![TopicPartitions {
                 topic: name.into(),

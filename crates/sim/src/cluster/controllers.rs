@@ -211,6 +211,12 @@ impl Cluster {
             reply,
             handing_over,
         } = decided;
+        if let Ask::Elect(request) = &ask
+            && request.election_type == 1
+            && let Some(lead) = self.controllers[&id].lead.as_ref()
+        {
+            self.truth.asked.unclean.insert((lead.epoch, arrived));
+        }
         let appended = match self.append(id, &records, atomic) {
             Ok(Some(at)) => at,
             // It has lost the lead, or its life, over it.
