@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use klamm_controller::{Lost, Sessions};
-use klamm_metadata::{AuthorizerConfig, Image, Operation, ResourceType};
+use klamm_metadata::{AuthorizerConfig, CLUSTER_NAME, Image, Operation, ResourceType};
 use klamm_protocol::Offset;
 use klamm_raft::Leadership;
 use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 
-pub(crate) use active::{Active, CLUSTER_RESOURCE, Client, CommitError, Pending};
+pub(crate) use active::{Active, Client, CommitError, Pending};
 pub(crate) use handle::{Handle, Stopped, channels};
 pub(crate) use presence::{ConnectionId, Peer, Presence};
 
@@ -311,7 +311,7 @@ impl Controller {
             client,
             operation,
             kind,
-            CLUSTER_RESOURCE,
+            CLUSTER_NAME,
         )
     }
 

@@ -2,7 +2,8 @@ use std::net::IpAddr;
 
 use klamm_controller::{ControllerConfig, Decision, LeaderChange, Lost, Sessions, View};
 use klamm_metadata::{
-    Action, ApplyError, AuthorizerConfig, Image, Operation, Record, ResourceType,
+    Action, ApplyError, Authorizer, AuthorizerConfig, CLUSTER_NAME, Image, Operation, Record,
+    ResourceType,
 };
 use klamm_protocol::{ErrorCode, LeaderEpoch, Offset};
 use klamm_raft::AppendError;
@@ -143,7 +144,7 @@ impl<'a> Active<'a> {
 
     /// Whether a client may do something to the cluster.
     pub(crate) fn allows_on_cluster(&self, client: &Client, operation: Operation) -> bool {
-        self.allows(client, operation, ResourceType::Cluster, CLUSTER_RESOURCE)
+        self.allows(client, operation, ResourceType::Cluster, CLUSTER_NAME)
     }
 
     /// Appends a decision's records and applies them at once, so that the next decision sees them.
@@ -221,9 +222,6 @@ fn is_of_transaction(record: &Record) -> bool {
     )
 }
 
-/// The name of the cluster as a resource.
-pub(crate) const CLUSTER_RESOURCE: &str = "kafka-cluster";
-
 /// Whether a client may do something, where there is an authorizer at all.
 pub(crate) fn allows(
     image: &Image,
@@ -233,9 +231,6 @@ pub(crate) fn allows(
     kind: ResourceType,
     name: &str,
 ) -> bool {
-    let Some(config) = authorizer else {
-        return true;
-    };
     let action = Action {
         principal: &client.principal,
         host: client.host,
@@ -243,5 +238,5 @@ pub(crate) fn allows(
         resource_type: kind,
         resource_name: name,
     };
-    image.acls().allow(&action, config)
+    Authorizer::new(image.acls(), authorizer).allows(&action)
 }
