@@ -3,6 +3,9 @@
 use klamm_metadata::{Feature, MetadataVersion};
 use klamm_protocol::VersionRange;
 
+/// The levels of `kraft.version` that klamm supports.
+pub(crate) const KRAFT_VERSIONS: VersionRange = VersionRange::new(0, 1);
+
 /// Every feature with the levels that this release supports.
 pub(crate) fn supported_features() -> impl Iterator<Item = (&'static str, VersionRange)> {
     let versions = VersionRange {

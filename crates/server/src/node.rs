@@ -9,14 +9,14 @@ use std::thread::JoinHandle;
 use klamm_log::{DirLock, LockError, LogError, MetaProperties, OsDir};
 use klamm_metadata::Controller as ControllerRegistration;
 use klamm_net::ServerAddress;
-use klamm_protocol::{BrokerId, Uuid, VersionRange};
+use klamm_protocol::{BrokerId, Uuid};
 use klamm_raft::{Endpoint, Endpoints, ReplicaKey, Voter, VoterSet};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::clock::Clock;
 use crate::controller::{Controller, Fatal, Handle, channels};
-use crate::features::supported_features;
+use crate::features::{KRAFT_VERSIONS, supported_features};
 use crate::listener::{Bound, Limits};
 use crate::machine::{host_name, random_id};
 use crate::quorum::{METADATA_DIR, Opened, Quorum, Store, StoreError};
@@ -286,9 +286,6 @@ fn static_voters(settings: &ControllerSettings, listener: &str) -> VoterSet {
     };
     voters.map(voter).collect()
 }
-
-/// The levels of `kraft.version` that klamm supports.
-const KRAFT_VERSIONS: VersionRange = VersionRange::new(0, 1);
 
 fn endpoint(address: &ServerAddress) -> Endpoint {
     let host = address.host().to_owned();

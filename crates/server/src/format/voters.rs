@@ -3,16 +3,14 @@ use std::str::FromStr;
 
 use klamm_metadata::directory;
 use klamm_net::ServerAddress;
-use klamm_protocol::{BrokerId, Uuid, VersionRange};
+use klamm_protocol::{BrokerId, Uuid};
 use klamm_raft::{Endpoint, Endpoints, ReplicaKey, Voter, VoterSet};
 use thiserror::Error;
 
 use super::{FormatError, InitialQuorum};
+use crate::features::KRAFT_VERSIONS;
 use crate::machine::host_name;
 use crate::settings::NodeSettings;
-
-/// The levels of `kraft.version` that a voter of 4.4.0 supports.
-const KRAFT_VERSIONS: VersionRange = VersionRange::new(0, 1);
 
 /// One of the first voters, written `id@host:port:directory`.
 #[derive(Clone, Debug, PartialEq, Eq)]

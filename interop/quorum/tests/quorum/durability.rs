@@ -1,35 +1,53 @@
-//! The controller is killed while topics are made.
+//! The controller is killed under a load of changes.
+
+use std::time::Duration;
 
 use klamm_java_peer::json;
 
 use crate::{CONTROLLER, Context};
 
-/// Every topic whose creation was acknowledged is there after `kill -9` and a restart, and brokers
-/// and clients go on.
+/// Changes that a client waits for before the controller is killed.
+const CHANGES: u64 = 10;
+
+/// Every change that was acknowledged is there after `kill -9` and a restart, whichever moment of the
+/// work on a change it hits, and the client that was cut off goes on.
 pub(crate) fn killed(context: &mut Context) {
-    let rounds = if klamm_suite::is_full() { 20 } else { 3 };
-    let mut made = Vec::new();
-    for _ in 0..rounds {
-        for _ in 0..5 {
-            let name = context.topic("durability");
-            let topic = json!({ "topic": name, "partitions": 3, "replication": 3 });
-            context.whole().admin("create_topic", topic);
-            made.push(name);
-        }
-        let cluster = &context.cluster;
+    let rounds = if klamm_suite::is_full() { 200 } else { 20 };
+    let cluster = context.whole();
+    for round in 0..rounds {
+        cluster.admin("quotas_start", json!({}));
+        cluster.wait("changes", || {
+            cluster.admin("quotas_count", json!({})).as_u64() >= Some(CHANGES)
+        });
+        // A change takes a few milliseconds; each round hits another part of one.
+        std::thread::sleep(Duration::from_micros(700 * round));
         cluster.kill(CONTROLLER);
         context.restart_controller();
         assert_eq!(cluster.active_controller(), CONTROLLER);
-        for name in &made {
-            cluster.wait_for_topic(name, "leaders and full ISRs", |partitions| {
-                partitions.len() == 3
-                    && partitions.iter().all(|p| p.leader >= 0 && p.isr.len() == 3)
-            });
-        }
-        let all = context.whole().admin("topics", json!({ "topics": made }));
-        assert_eq!(all.as_array().unwrap().len(), 3 * made.len());
+        cluster.admin("quotas_stop", json!({}));
+        cluster.wait("every acknowledged change", || {
+            cluster.admin("quotas_missing", json!({})).as_u64() == Some(0)
+        });
     }
-    context
-        .cluster
-        .admin("delete_topics", json!({ "topics": made }));
+    context.whole();
+}
+
+/// So it is with topics, which brokers have replicas of.
+pub(crate) fn killed_after_topics(context: &mut Context) {
+    let names: Vec<String> = (0..5).map(|_| context.topic("durability")).collect();
+    let cluster = context.whole();
+    for name in &names {
+        let topic = json!({ "topic": name, "partitions": 3, "replication": 3 });
+        cluster.admin("create_topic", topic);
+    }
+    cluster.kill(CONTROLLER);
+    context.restart_controller();
+    assert_eq!(cluster.active_controller(), CONTROLLER);
+    for name in &names {
+        cluster.wait_for_topic(name, "leaders and full ISRs", |partitions| {
+            let whole = |p: &klamm_cluster::Partition| p.leader >= 0 && p.isr.len() == 3;
+            partitions.len() == 3 && partitions.iter().all(whole)
+        });
+    }
+    cluster.admin("delete_topics", json!({ "topics": names }));
 }
