@@ -5,6 +5,7 @@ mod alter_client_quotas;
 mod alter_configs;
 mod alter_partition;
 mod alter_partition_reassignments;
+mod alter_user_scram_credentials;
 mod api_versions;
 mod assign_replicas_to_dirs;
 mod begin_quorum_epoch;

@@ -4,6 +4,7 @@ use klamm_protocol::messages::alter_client_quotas::AlterClientQuotasRequest;
 use klamm_protocol::messages::alter_configs::AlterConfigsRequest;
 use klamm_protocol::messages::alter_partition::AlterPartitionRequest;
 use klamm_protocol::messages::alter_partition_reassignments::AlterPartitionReassignmentsRequest;
+use klamm_protocol::messages::alter_user_scram_credentials::AlterUserScramCredentialsRequest;
 use klamm_protocol::messages::api_versions::ApiVersionsRequest;
 use klamm_protocol::messages::assign_replicas_to_dirs::AssignReplicasToDirsRequest;
 use klamm_protocol::messages::begin_quorum_epoch::BeginQuorumEpochRequest;
@@ -86,6 +87,7 @@ pub(super) const TABLE: &[Row] = &[
     active::<AlterPartitionReassignmentsRequest>(),
     active::<ListPartitionReassignmentsRequest>(),
     active::<AlterClientQuotasRequest>(),
+    active::<AlterUserScramCredentialsRequest>(),
     quorum::<VoteRequest>(),
     quorum::<BeginQuorumEpochRequest>(),
     quorum::<EndQuorumEpochRequest>(),
