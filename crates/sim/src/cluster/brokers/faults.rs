@@ -34,17 +34,15 @@ impl Cluster {
             }
         }
         for place in lost {
-            self.replica_lost(id, place);
+            self.replica_lost(place);
         }
     }
 
-    /// A replica has lost records. Where the last one in sync is elected whatever it has lost, that
-    /// may be more than a cluster survives.
-    fn replica_lost(&mut self, id: BrokerId, place: Place) {
+    /// A replica has lost records. Without eligible leader replicas the last one in sync is elected
+    /// whatever it has lost, and this one may become that although its leader has only asked for it.
+    fn replica_lost(&mut self, place: Place) {
         self.report.lost += 1;
-        let state = self.truth.model.partitions.get(&place);
-        let is_in_sync = state.is_some_and(|state| state.isr.contains(&id.0));
-        if is_in_sync && !self.truth.model.elr_enabled {
+        if !self.truth.model.elr_enabled {
             self.truth.acknowledged.lost(place);
         }
     }
@@ -106,7 +104,7 @@ impl Cluster {
         }
         self.log(Some(id), &format!("loses directory {dir}"));
         for place in lost {
-            self.replica_lost(id, place);
+            self.replica_lost(place);
         }
     }
 
