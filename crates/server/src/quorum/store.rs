@@ -4,8 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 use klamm_log::{
-    Cut, Dir, Log, LogError, LogOptions, OpenFiles, QuorumState, Recover, Snapshot, SnapshotId,
-    Snapshots, Vote,
+    Cut, Dir, Log, LogError, LogOptions, OpenFiles, OsDir, QuorumState, Recover, Snapshot,
+    SnapshotId, Snapshots, Vote,
 };
 use klamm_metadata::Loader;
 use klamm_protocol::records::RecordBatch;
@@ -267,23 +267,43 @@ impl Store {
         };
         self.visit_snapshot(SnapshotId::BOOTSTRAP, &mut take)?;
         if found.is_empty() {
-            let path = self.dir.file(OLD_BOOTSTRAP);
-            // It lies beside the directory of the log.
-            let path = match self.path().parent() {
-                Some(parent) => parent.join(OLD_BOOTSTRAP),
-                None => path,
-            };
-            let bytes = match std::fs::read(&path) {
-                Ok(bytes) if bytes.len() <= MAX_BOOTSTRAP_BYTES => bytes,
-                Ok(_) => Vec::new(),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-                Err(source) => return Err(StoreError::Io { path, source }),
-            };
-            for batch in replay::batches(bytes.into()) {
-                let batch = batch.map_err(self.replay_error())?;
-                let records = replay::records(&batch).map_err(self.replay_error())?;
-                found.extend(records.into_iter().map(|(_, record)| record));
-            }
+            return self.old_bootstrap();
+        }
+        Ok(found)
+    }
+
+    /// The same as older releases wrote it, beside the directory of the log; none without the file.
+    fn old_bootstrap(&self) -> Result<Vec<klamm_metadata::Record>, StoreError> {
+        let root = self.path().parent().unwrap_or(self.path());
+        let path = root.join(OLD_BOOTSTRAP);
+        let io_error = |source| StoreError::Io {
+            path: path.clone(),
+            source,
+        };
+        let root = OsDir::open(root).map_err(io_error)?;
+        let root: &dyn Dir = &*root;
+        let bytes = root.read_small(OLD_BOOTSTRAP, MAX_BOOTSTRAP_BYTES);
+        let bytes = Bytes::from(bytes.map_err(io_error)?.unwrap_or_default());
+        let replay_error = |source| StoreError::Replay {
+            path: path.clone(),
+            source,
+        };
+        let mut found = Vec::new();
+        let mut read = 0;
+        for batch in replay::batches(bytes.clone()) {
+            let batch = batch.map_err(replay_error)?;
+            let verified = batch.verify_crc().map_err(|source| ReplayError::Batch {
+                offset: batch.header().base_offset,
+                source,
+            });
+            verified.map_err(replay_error)?;
+            read += batch.bytes().len();
+            let records = replay::records(&batch).map_err(replay_error)?;
+            found.extend(records.into_iter().map(|(_, record)| record));
+        }
+        if read < bytes.len() {
+            let text = "it ends within a batch; format the directory again";
+            return Err(io_error(io::Error::new(io::ErrorKind::UnexpectedEof, text)));
         }
         Ok(found)
     }

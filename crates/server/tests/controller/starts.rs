@@ -105,3 +105,31 @@ async fn static_voters_and_a_restart() {
         "{state}"
     );
 }
+
+/// Tools of older releases leave the records that a cluster begins with beside the log.
+#[tokio::test]
+async fn an_older_bootstrap_file() {
+    let mut home = Home::unformatted();
+    home.set("controller.quorum.voters", "100@127.0.0.1:1");
+    home.format_as_configured();
+    let checkpoint = home
+        .log_dir()
+        .join("00000000000000000000-0000000000.checkpoint");
+    let old = home.data().join("bootstrap.checkpoint");
+    std::fs::rename(checkpoint, &old).expect("moved");
+    let whole = std::fs::read(&old).expect("the file");
+    let mut damaged = whole.clone();
+    let name = b"metadata.version";
+    let at = whole.windows(name.len()).position(|window| window == name);
+    damaged[at.expect("the first record")] ^= 1;
+    for broken in [&damaged[..], &whole[..whole.len() - 1]] {
+        std::fs::write(&old, broken).expect("written");
+        let controller = home.start().await;
+        let problem = controller.failed().await;
+        assert!(problem.contains("bootstrap.checkpoint"), "{problem}");
+    }
+    std::fs::write(&old, &whole).expect("written");
+    home.start().await.stop().await;
+    let log = std::fs::read(home.log_dir().join("00000000000000000000.log")).expect("the log");
+    assert!(log.windows(name.len()).any(|window| window == name));
+}

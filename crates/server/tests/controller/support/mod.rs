@@ -155,6 +155,12 @@ impl Controller {
         Client::connect(&self.address).await
     }
 
+    /// Waits until it stops by itself, and says why.
+    pub(crate) async fn failed(mut self) -> String {
+        let failed = self.node.failed().await;
+        failed.expect_err("nothing else stops it").to_string()
+    }
+
     /// Stops it, as a signal does.
     pub(crate) async fn stop(self) {
         let stopped = tokio::task::spawn_blocking(|| self.node.stop());
