@@ -1,5 +1,6 @@
 //! The klamm command as a process, against a fake cluster: what people see, and how it ends.
 
+mod controller;
 mod elect;
 mod explain;
 mod explain_documented;

@@ -25,7 +25,7 @@ pub(crate) use active::{Active, Client, CommitError, Pending};
 pub(crate) use handle::{Handle, Stopped, channels};
 pub(crate) use presence::{ConnectionId, Peer, Presence};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Now};
 use crate::node::NodeInfo;
 use crate::quorum::{DiskEvent, Loaded, Quorum, QuorumAnswer, QuorumEvent, StoreError};
 use active::{Lead, allows};
@@ -127,10 +127,7 @@ impl Controller {
                 }
                 () = time_comes => {}
             }
-            // A broker whose heartbeat waits in the queue is alive.
-            if is_drained {
-                self.tick();
-            }
+            self.tick(is_drained);
         }
     }
 
@@ -208,8 +205,8 @@ impl Controller {
             ),
             pace: Pace::new(&self.node.settings.metadata_log, log_bytes, now.elapsed),
             rounds: Rounds::new(RoundSettings::of(&self.node.settings), now.elapsed),
+            lost: self.awaited(&image, now),
             image,
-            lost: Lost::default(),
             is_broken: false,
         });
         self.presence = Presence::default();
@@ -236,6 +233,20 @@ impl Controller {
         match begun {
             Ok(_) => Ok(()),
             Err(error) => Err(Fatal::Activation(error.to_string())),
+        }
+    }
+
+    /// The fenced brokers that may come back with what they have alone: the controller before may have
+    /// fenced them early.
+    fn awaited(&self, image: &Image, now: Now) -> Lost {
+        let settings = &self.node.settings;
+        match settings.connection_loss_grace {
+            None => Lost::default(),
+            Some(_) => {
+                let now = klamm_controller::Now::from(now);
+                let session_end = now.after(settings.broker_session_timeout);
+                Lost::new(image.cluster(), session_end)
+            }
         }
     }
 

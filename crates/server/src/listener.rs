@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
 use crate::controller::{ConnectionId, Handle, Peer};
@@ -29,14 +29,34 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// Takes a port, of all addresses of the machine where no host is given.
-    pub(crate) async fn bind(name: &str, host: Option<&str>, port: u16) -> io::Result<Self> {
+    /// Takes a port, of all addresses of the machine where no host is given. So many connections may
+    /// wait to be accepted.
+    pub(crate) async fn bind(
+        name: &str,
+        host: Option<&str>,
+        port: u16,
+        backlog: u32,
+    ) -> io::Result<Self> {
         let listener = match host {
-            Some(host) => TcpListener::bind((host, port)).await?,
-            None => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+            Some(host) => {
+                let mut last = None;
+                let mut bound = None;
+                for address in lookup_host((host, port)).await? {
+                    match listen(address, backlog) {
+                        Ok(listener) => {
+                            bound = Some(listener);
+                            break;
+                        }
+                        Err(error) => last = Some(error),
+                    }
+                }
+                let none = || io::Error::other("the host has no address");
+                bound.ok_or_else(|| last.unwrap_or_else(none))?
+            }
+            None => match listen((Ipv6Addr::UNSPECIFIED, port).into(), backlog) {
                 Ok(listener) => listener,
                 // The machine has no IPv6.
-                Err(_) => TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await?,
+                Err(_) => listen((Ipv4Addr::UNSPECIFIED, port).into(), backlog)?,
             },
         };
         Ok(Self {
@@ -72,6 +92,9 @@ impl Bound {
                     continue;
                 }
             };
+            // A client of IPv4 looks like one of IPv6 to a socket of both; ACLs and limits name it as
+            // what it is.
+            let address = SocketAddr::new(address.ip().to_canonical(), address.port());
             let Some(place) = limits.admit(address.ip()) else {
                 tracing::warn!(%address, "connection refused: there are too many");
                 continue;
@@ -99,4 +122,15 @@ impl Bound {
             });
         }
     }
+}
+
+fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // What is left of connections of an earlier run does not keep the port.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(backlog)
 }

@@ -242,10 +242,11 @@ impl Drop for ControllerNode {
 }
 
 async fn bind(settings: &ControllerSettings) -> Result<Vec<Bound>, StartError> {
+    let backlog = settings.connections.listen_backlog;
     let mut bound = Vec::new();
     for listener in &settings.node.controller_listeners {
         let host = listener.host.as_deref();
-        let one = Bound::bind(&listener.name, host, listener.port).await;
+        let one = Bound::bind(&listener.name, host, listener.port, backlog).await;
         bound.push(one.map_err(|source| StartError::Bind {
             name: listener.name.clone(),
             address: ServerAddress::new(host.unwrap_or_default(), listener.port),

@@ -109,5 +109,26 @@ fn address(bytes: &Bytes) -> Option<IpAddr> {
         return Some(Ipv4Addr::from(bytes).into());
     }
     let bytes = <[u8; 16]>::try_from(&bytes[..]).ok()?;
-    Some(Ipv6Addr::from(bytes).into())
+    Some(IpAddr::from(Ipv6Addr::from(bytes)).to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_apart_by_their_length() {
+        let of = |bytes: &'static [u8]| address(&Bytes::from_static(bytes));
+        let text = |ip: Option<IpAddr>| ip.map(|ip| ip.to_string());
+        assert_eq!(text(of(&[10, 0, 0, 1])).as_deref(), Some("10.0.0.1"));
+        let v6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+        let v6 = address(&Bytes::copy_from_slice(&v6));
+        assert_eq!(text(v6).as_deref(), Some("2001:db8::1"));
+        // An address of IPv4 in the form of IPv6 is one of IPv4, for ACLs.
+        let mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1];
+        let mapped = address(&Bytes::copy_from_slice(&mapped));
+        assert_eq!(text(mapped).as_deref(), Some("10.0.0.1"));
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[1, 2, 3]), None);
+    }
 }

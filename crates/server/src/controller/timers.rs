@@ -13,9 +13,14 @@ use super::rounds::Due;
 use super::{Active, CommitError, Controller};
 
 impl Controller {
-    pub(super) fn tick(&mut self) {
+    /// Does what its time has come for; as the active controller only where no request waits, since
+    /// a broker whose heartbeat does is alive.
+    pub(super) fn tick(&mut self, is_drained: bool) {
         let now = self.clock.now();
         self.quorum.tick(now.into());
+        if !is_drained {
+            return;
+        }
         if let Some(mut active) = self.active()
             && let Err(error) = active.tick()
         {
