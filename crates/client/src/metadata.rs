@@ -101,7 +101,7 @@ impl Cluster {
 }
 
 /// A request for the brokers without any topic.
-fn no_topics(version: i16) -> MetadataRequest {
+pub(crate) fn no_topics(version: i16) -> MetadataRequest {
     MetadataRequest {
         topics: Some(Vec::new()),
         // Older versions always create topics that are asked for by name; here none is.

@@ -3,7 +3,7 @@ use klamm_protocol::messages::alter_configs::{
     AlterConfigsRequest, AlterConfigsResource, AlterConfigsResourceResponse, AlterConfigsResponse,
 };
 
-use crate::configs::{ConfigChanges, Origin, authorize, each, resource};
+use crate::configs::{ConfigChanges, Request, authorize, resource};
 use crate::refusal::Refusal;
 use crate::{Decision, View};
 
@@ -25,31 +25,28 @@ pub struct AlterConfigs<'a> {
 impl AlterConfigs<'_> {
     /// Decides every resource on its own, and answers in the request's order.
     pub fn decide(&self, view: &View<'_>) -> Decision<AlterConfigsResponse> {
-        let origin = match self.forwarded {
-            true => Origin::Forwarded,
-            false => Origin::Direct,
+        let request = Request {
+            resources: &self.request.resources,
+            forwarded: self.forwarded,
+            validate_only: self.request.validate_only,
         };
-        let mut changes = ConfigChanges::new(*view, origin);
-        let resources = &self.request.resources;
-        let decided = each(resources, named, |asked| self.replace(&mut changes, asked));
-        let responses = decided
-            .into_iter()
-            .map(|(asked, refusal)| AlterConfigsResourceResponse {
-                error_code: refusal.as_ref().map_or(0, |refusal| refusal.code.0),
-                error_message: refusal.map(|refusal| (&*refusal.text).into()),
-                resource_type: asked.resource_type,
-                resource_name: asked.resource_name.clone(),
+        let decision = request.decide(view, named, |changes, asked| self.replace(changes, asked));
+        decision.map(|decided| {
+            let responses =
+                decided
+                    .into_iter()
+                    .map(|(asked, refusal)| AlterConfigsResourceResponse {
+                        error_code: refusal.as_ref().map_or(0, |refusal| refusal.code.0),
+                        error_message: refusal.map(|refusal| (&*refusal.text).into()),
+                        resource_type: asked.resource_type,
+                        resource_name: asked.resource_name.clone(),
+                        ..Default::default()
+                    });
+            AlterConfigsResponse {
+                responses: responses.collect(),
                 ..Default::default()
-            });
-        let mut decision = Decision::answer(AlterConfigsResponse {
-            responses: responses.collect(),
-            ..Default::default()
-        });
-        if !self.request.validate_only {
-            decision.records = changes.into_records();
-        }
-        decision.atomic = true;
-        decision
+            }
+        })
     }
 
     fn replace(

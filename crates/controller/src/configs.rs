@@ -17,7 +17,7 @@ use crate::create_topics::check_name;
 use crate::refusal::Refusal;
 use crate::{ElectionConfig, View};
 
-pub(crate) use requests::{authorize, each, guard, resource};
+pub(crate) use requests::{Request, authorize, guard, resource};
 
 use requests::kind_name;
 

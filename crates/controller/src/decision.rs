@@ -109,6 +109,16 @@ impl<R> Decision<R> {
         }
     }
 
+    /// The same decision with another answer.
+    pub(crate) fn map<S>(self, answer: impl FnOnce(R) -> S) -> Decision<S> {
+        Decision {
+            records: self.records,
+            atomic: self.atomic,
+            response: answer(self.response),
+            leader_changes: self.leader_changes,
+        }
+    }
+
     /// Takes over what another decision has but its answer.
     pub(crate) fn absorb(&mut self, other: Decision<()>) {
         self.records.extend(other.records);

@@ -5,7 +5,7 @@ use klamm_protocol::messages::incremental_alter_configs::{
     IncrementalAlterConfigsResponse,
 };
 
-use crate::configs::{ConfigChanges, Op, Origin, authorize, each, resource};
+use crate::configs::{ConfigChanges, Op, Request, authorize, resource};
 use crate::refusal::Refusal;
 use crate::{Decision, View};
 
@@ -26,31 +26,28 @@ pub struct IncrementalAlterConfigs<'a> {
 impl IncrementalAlterConfigs<'_> {
     /// Decides every resource on its own, and answers in the request's order.
     pub fn decide(&self, view: &View<'_>) -> Decision<IncrementalAlterConfigsResponse> {
-        let origin = match self.forwarded {
-            true => Origin::Forwarded,
-            false => Origin::Direct,
+        let request = Request {
+            resources: &self.request.resources,
+            forwarded: self.forwarded,
+            validate_only: self.request.validate_only,
         };
-        let mut changes = ConfigChanges::new(*view, origin);
-        let resources = &self.request.resources;
-        let decided = each(resources, named, |asked| self.change(&mut changes, asked));
-        let responses = decided
-            .into_iter()
-            .map(|(asked, refusal)| AlterConfigsResourceResponse {
-                error_code: refusal.as_ref().map_or(0, |refusal| refusal.code.0),
-                error_message: refusal.map(|refusal| (&*refusal.text).into()),
-                resource_type: asked.resource_type,
-                resource_name: asked.resource_name.clone(),
+        let decision = request.decide(view, named, |changes, asked| self.change(changes, asked));
+        decision.map(|decided| {
+            let responses =
+                decided
+                    .into_iter()
+                    .map(|(asked, refusal)| AlterConfigsResourceResponse {
+                        error_code: refusal.as_ref().map_or(0, |refusal| refusal.code.0),
+                        error_message: refusal.map(|refusal| (&*refusal.text).into()),
+                        resource_type: asked.resource_type,
+                        resource_name: asked.resource_name.clone(),
+                        ..Default::default()
+                    });
+            IncrementalAlterConfigsResponse {
+                responses: responses.collect(),
                 ..Default::default()
-            });
-        let mut decision = Decision::answer(IncrementalAlterConfigsResponse {
-            responses: responses.collect(),
-            ..Default::default()
-        });
-        if !self.request.validate_only {
-            decision.records = changes.into_records();
-        }
-        decision.atomic = true;
-        decision
+            }
+        })
     }
 
     fn change(

@@ -8,7 +8,7 @@ use klamm_protocol::{BrokerId, SmallString};
 use super::Admin;
 use crate::call::{Call, Effect, Verdict};
 use crate::client::Route;
-use crate::metadata::CONTROLLER_ENDPOINTS;
+use crate::metadata::{CONTROLLER_ENDPOINTS, NAMES_CONTROLLER, no_topics};
 use crate::retry::Deadline;
 use crate::{Bootstrap, ClientError, ServerVersions};
 
@@ -123,16 +123,12 @@ impl Admin {
         &self,
         deadline: Deadline,
     ) -> Result<ClusterDescription, ClientError> {
-        let call =
-            Call::new(Route::Any, Effect::Read, deadline).needing(1, "naming the controller");
+        let call = Call::new(Route::Any, Effect::Read, deadline)
+            .needing(NAMES_CONTROLLER.min, "naming the controller");
         let answer = call
             .make(
                 &self.client,
-                |version, _timeout_ms| MetadataRequest {
-                    topics: Some(Vec::new()),
-                    allow_auto_topic_creation: version < 4,
-                    ..Default::default()
-                },
+                |version, _timeout_ms| no_topics(version),
                 |_version, response| Verdict::of(response.error_code),
             )
             .await?;

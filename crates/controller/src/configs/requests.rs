@@ -5,11 +5,43 @@ use std::collections::BTreeMap;
 use klamm_metadata::{ConfigResource, ConfigResourceKind, ResourceType};
 use klamm_protocol::ErrorCode;
 
+use super::{ConfigChanges, Origin};
 use crate::refusal::Refusal;
+use crate::{Decision, View};
+
+/// A request to change configs of resources, without what is its API's own.
+pub(crate) struct Request<'a, T> {
+    pub(crate) resources: &'a [T],
+    pub(crate) forwarded: bool,
+    pub(crate) validate_only: bool,
+}
+
+impl<'a, T> Request<'a, T> {
+    /// Decides every resource with `change`. What was refused is for the API's own response.
+    pub(crate) fn decide<'v>(
+        &self,
+        view: &View<'v>,
+        named: impl Fn(&'a T) -> (i8, &'a str),
+        mut change: impl FnMut(&mut ConfigChanges<'v>, &'a T) -> Result<(), Refusal>,
+    ) -> Decision<Vec<(&'a T, Option<Refusal>)>> {
+        let origin = match self.forwarded {
+            true => Origin::Forwarded,
+            false => Origin::Direct,
+        };
+        let mut changes = ConfigChanges::new(*view, origin);
+        let decided = each(self.resources, named, |asked| change(&mut changes, asked));
+        let mut decision = Decision::answer(decided);
+        if !self.validate_only {
+            decision.records = changes.into_records();
+        }
+        decision.atomic = true;
+        decision
+    }
+}
 
 /// Decides every resource of a request on its own, in the request's order; one that is there twice is
 /// refused, and answered once.
-pub(crate) fn each<'a, T>(
+fn each<'a, T>(
     resources: &'a [T],
     named: impl Fn(&'a T) -> (i8, &'a str),
     mut decide: impl FnMut(&'a T) -> Result<(), Refusal>,

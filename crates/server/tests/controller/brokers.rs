@@ -95,14 +95,7 @@ async fn a_broker_that_says_nothing_is_fenced_when_its_session_ends() {
         }
     }
     observer.until_led("orders", 0, 2).await;
-    assert!(
-        !observer
-            .image()
-            .cluster()
-            .broker(BrokerId(2))
-            .expect("registered")
-            .fenced
-    );
+    assert!(!observer.is_fenced(2));
     drop(silent);
 }
 

@@ -206,9 +206,8 @@ impl History {
                 };
                 let decision = asked.decide(&self.view());
                 let responses = decision.response.responses.iter().map(|r| {
-                    let name = r.resource_name.to_string();
-                    let message = r.error_message.as_ref().map(ToString::to_string);
-                    json!([r.resource_type, name, [r.error_code, message]]).to_string()
+                    let result = (r.error_code, r.error_message.as_deref());
+                    told(r.resource_type, &r.resource_name, result)
                 });
                 let responses = responses.collect();
                 self.finish(decision, responses)
@@ -229,9 +228,8 @@ impl History {
                 };
                 let decision = asked.decide(&self.view());
                 let responses = decision.response.responses.iter().map(|r| {
-                    let name = r.resource_name.to_string();
-                    let message = r.error_message.as_ref().map(ToString::to_string);
-                    json!([r.resource_type, name, [r.error_code, message]]).to_string()
+                    let result = (r.error_code, r.error_message.as_deref());
+                    told(r.resource_type, &r.resource_name, result)
                 });
                 let responses = responses.collect();
                 self.finish(decision, responses)
@@ -270,6 +268,11 @@ fn said(record: &Record) -> String {
         other => panic!("{other:?} changes no config or feature"),
     };
     record.to_string()
+}
+
+/// What became of a resource, as the Java side writes it.
+fn told(kind: i8, name: &str, result: (i16, Option<&str>)) -> String {
+    json!([kind, name, result]).to_string()
 }
 
 fn of_apache(answer: &Value) -> Decided {

@@ -197,6 +197,21 @@ impl Follower {
         .await;
     }
 
+    /// Whether a broker that has registered is fenced, as far as this follower knows.
+    pub(crate) fn is_fenced(&self, id: i32) -> bool {
+        let broker = self.image().cluster().broker(BrokerId(id));
+        broker.expect("registered").fenced
+    }
+
+    /// Follows the log for so many records. A controller whose idle interval is short writes one
+    /// after another.
+    pub(crate) async fn fetch_records(&mut self, count: i64) {
+        let end = self.end.0 + count;
+        while self.end.0 < end {
+            self.fetch(100).await;
+        }
+    }
+
     /// Follows until a partition has a leader.
     pub(crate) async fn until_led(&mut self, topic: &str, index: i32, leader: i32) {
         let what = format!("{topic}-{index} led by {leader}");
