@@ -6,7 +6,7 @@ use klamm_protocol::messages::fetch_snapshot::{
     FetchSnapshotRequest, RequestPartitionSnapshot, RequestSnapshotId, RequestTopicSnapshot,
 };
 use klamm_protocol::records::{Batch, Batches, DecompressLimit, RecordBatch};
-use klamm_protocol::{BrokerId, LeaderEpoch, Offset, PartitionIndex, Uuid};
+use klamm_protocol::{BrokerId, ErrorCode, LeaderEpoch, Offset, PartitionIndex, Uuid};
 use klamm_raft::METADATA_TOPIC_ID;
 
 use super::{Client, Controller};
@@ -157,6 +157,10 @@ impl Follower {
             let response = self.client.ask(&request).await;
             assert_eq!(response.error_code, 0);
             let part = &response.topics[0].partitions[0];
+            if ErrorCode(part.error_code) == ErrorCode::SNAPSHOT_NOT_FOUND {
+                // A newer one has taken its place; the next Fetch tells which.
+                return;
+            }
             assert_eq!(part.error_code, 0);
             bytes.extend_from_slice(&part.unaligned_records);
             if bytes.len() as i64 == part.size {
