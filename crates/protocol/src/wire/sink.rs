@@ -68,7 +68,7 @@ impl<'m> Sink<'m> {
     #[inline(never)]
     pub(super) fn flush(&mut self, at: usize) {
         if self.buf.capacity() == 0 {
-            self.buf.reserve(2 * BLOCK);
+            self.buf.reserve(4 * BLOCK);
         }
         self.buf.extend_from_slice(&self.block[..at]);
     }
@@ -113,8 +113,9 @@ impl<'m> Sink<'m> {
     /// Takes bytes over that go after the first `at` in the block.
     #[inline(never)]
     pub(super) fn share(&mut self, at: usize, bytes: &'m Bytes) {
-        if self.shares.is_empty() {
-            self.shares.reserve(16);
+        if self.shares.len() == self.shares.capacity() {
+            // Who shares more than a few shares many: a batch for each partition.
+            self.shares.reserve(8 * self.shares.len().max(2));
         }
         self.shares.push((self.buf.len() + at, bytes));
     }
