@@ -119,6 +119,7 @@ async fn misuse_has_a_next_step() {
     let mut shown = String::new();
     for words in [
         "ElectLeader",
+        "tests/explain.rs",
         "ElectLeaders --version 9",
         "ElectLeaders --diff 0 9",
         "LeaderAndIsr",
@@ -142,6 +143,10 @@ async fn misuse_has_a_next_step() {
         $ klamm explain ElectLeader
         error: there is no API "ElectLeader"
           next step: perhaps it is ElectLeaders
+
+        $ klamm explain tests/explain.rs
+        error: there is no API "tests/explain.rs"
+          next step: to read what is there, --file tests/explain.rs
 
         $ klamm explain ElectLeaders --version 9
         error: ElectLeaders (43) has no version 9

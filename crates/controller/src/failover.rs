@@ -103,12 +103,16 @@ impl<R> Decision<R> {
         why: Why,
         places: impl Iterator<Item = (Place, &'a Partition)>,
     ) {
+        let coming = match event {
+            Event::Comes(broker) => Some(broker),
+            Event::Nothing | Event::Goes(_) | Event::LosesData(_) => None,
+        };
         for (place, partition) in places {
             let topic = view.image().topics().by_id(place.topic);
             let topic = topic.expect("an index names topics that exist");
             let election = match why {
                 Why::ConnectionLost => ElectionKind::CleanOnly,
-                _ => view.automatic(topic, partition),
+                _ => view.automatic_as_comes(coming, topic, partition),
             };
             let wanted = WantedChange::new(place, partition, view.rules(topic, election));
             let without = |broker| partition.isr().filtered(|member| member != broker);

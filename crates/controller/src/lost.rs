@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use klamm_metadata::{Broker, BrokerEpoch, Cluster, Partition};
+use klamm_metadata::{Broker, Cluster, Partition};
 use klamm_protocol::BrokerId;
 
 use crate::Now;
@@ -10,10 +10,11 @@ mod tests;
 
 /// Brokers that were fenced since they had lost their connections, before their sessions were over:
 /// they may be alive, and have what nobody else has. Until their sessions would have ended that is not
-/// given up.
+/// given up; who is unfenced before, is awaited no longer.
 #[derive(Clone, Debug, Default)]
 pub struct Lost {
-    brokers: BTreeMap<BrokerId, (BrokerEpoch, Now)>,
+    /// When the session of each would end.
+    brokers: BTreeMap<BrokerId, Now>,
 }
 
 impl Lost {
@@ -29,32 +30,41 @@ impl Lost {
 
     /// A broker is fenced early; its session would end then.
     pub fn add(&mut self, broker: &Broker, session_end: Now) {
-        self.brokers.insert(broker.id, (broker.epoch, session_end));
+        self.brokers.insert(broker.id, session_end);
     }
 
-    /// Forgets those whose sessions are over by now. The answer is whether one of them did not come
-    /// back: then there may be leaders to elect that could not be elected before
+    /// Forgets those who are back or gone, and those whose sessions are over by now. The answer is
+    /// whether there were any: then there may be leaders to elect that could not be elected before
     /// ([`elect_leaderless`](crate::elect_leaderless)).
     pub fn end_sessions(&mut self, cluster: &Cluster, now: Now) -> bool {
-        let mut has_ended = false;
-        self.brokers.retain(|id, (epoch, end)| {
-            let is_same = |broker: &Broker| broker.fenced && broker.epoch == *epoch;
-            let is_awaited = cluster.broker(*id).is_some_and(is_same);
-            has_ended |= is_awaited && *end <= now;
-            is_awaited && *end > now
-        });
-        has_ended
+        let before = self.brokers.len();
+        self.brokers
+            .retain(|id, end| is_fenced(cluster, *id) && *end > now);
+        self.brokers.len() < before
     }
 
     /// When [`Lost::end_sessions`] is to be asked next.
     pub fn next_deadline(&self) -> Option<Now> {
-        self.brokers.values().map(|(_, end)| *end).min()
+        self.brokers.values().min().copied()
     }
 
-    /// Whether a partition's records may be with one of them alone.
-    pub(crate) fn may_have(&self, partition: &Partition) -> bool {
+    /// Whether a partition's records may be with one of them alone, other than the one that is
+    /// coming back now.
+    pub(crate) fn may_have(
+        &self,
+        cluster: &Cluster,
+        partition: &Partition,
+        coming: Option<BrokerId>,
+    ) -> bool {
         let [isr, elr, last] = [partition.isr(), partition.elr(), partition.last_known_elr()];
         let mut members = isr.iter().chain(elr.iter()).chain(last.iter());
-        members.any(|id| self.brokers.contains_key(id))
+        members.any(|id| {
+            self.brokers.contains_key(id) && is_fenced(cluster, *id) && coming != Some(*id)
+        })
     }
+}
+
+/// Whether a broker is registered and has not come into service.
+fn is_fenced(cluster: &Cluster, id: BrokerId) -> bool {
+    cluster.broker(id).is_some_and(|broker| broker.fenced)
 }

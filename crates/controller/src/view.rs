@@ -94,13 +94,29 @@ impl<'a> View<'a> {
 
     /// Whether a partition's records may be with a broker alone that may come back.
     pub(crate) fn awaits(&self, partition: &Partition) -> bool {
-        self.lost.is_some_and(|lost| lost.may_have(partition))
+        self.awaits_other_than(None, partition)
+    }
+
+    fn awaits_other_than(&self, coming: Option<BrokerId>, partition: &Partition) -> bool {
+        let cluster = self.image.cluster();
+        self.lost
+            .is_some_and(|lost| lost.may_have(cluster, partition, coming))
     }
 
     /// The kind of election that nobody asks for: as unclean as the topic allows.
     pub(crate) fn automatic(&self, topic: &Topic, partition: &Partition) -> ElectionKind {
+        self.automatic_as_comes(None, topic, partition)
+    }
+
+    /// The same in the moment in which a broker comes back, and is awaited no longer.
+    pub(crate) fn automatic_as_comes(
+        &self,
+        coming: Option<BrokerId>,
+        topic: &Topic,
+        partition: &Partition,
+    ) -> ElectionKind {
         match self.allows_unclean_elections(topic) {
-            _ if self.awaits(partition) => ElectionKind::CleanOnly,
+            _ if self.awaits_other_than(coming, partition) => ElectionKind::CleanOnly,
             true => ElectionKind::Unclean,
             false => ElectionKind::Online,
         }

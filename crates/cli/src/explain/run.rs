@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use klamm_explain::input::Form;
 use klamm_explain::{Direction, Options, RecordType, apis, find_api, html, json, text};
 use klamm_protocol::{ApiKey, ApiVersion};
@@ -279,6 +281,9 @@ pub(super) fn no_bytes() -> Problem {
 pub(super) fn api(name: &str) -> Result<ApiKey, Problem> {
     find_api(name).map_err(|error| {
         let problem = Problem::misuse(error.to_string());
+        if Path::new(name).exists() {
+            return problem.next(format!("to read what is there, --file {name}"));
+        }
         match error.similar.as_slice() {
             [] => problem.next("klamm explain --list lists them"),
             similar => problem.next(format!("perhaps it is {}", similar.join(", or "))),

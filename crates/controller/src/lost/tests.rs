@@ -99,15 +99,51 @@ fn it_ends_with_the_session_or_with_the_brokers_return() {
     awaited.add(&broker, at(9));
     fixture.fence(1, false);
     assert!(
-        !awaited.end_sessions(fixture.image.cluster(), at(1)),
-        "it is back"
+        awaited.end_sessions(fixture.image.cluster(), at(1)),
+        "what waited for it may be elected"
     );
     assert_eq!(awaited.next_deadline(), None);
 
+    // Another run that does not get ready is awaited for no longer than the one before it.
     awaited.add(&broker, at(9));
     fixture.register(1, 77, true);
-    assert!(
-        !awaited.end_sessions(fixture.image.cluster(), at(9)),
-        "another run"
+    assert!(!awaited.end_sessions(fixture.image.cluster(), at(8)));
+    assert!(awaited.end_sessions(fixture.image.cluster(), at(9)));
+}
+
+/// Broker 1 was the last known leader; a run of it that may have lost data comes into service.
+#[test]
+fn who_is_awaited_leads_when_it_comes() {
+    let mut fixture = Fixture::new(3);
+    fixture.feature("eligible.leader.replicas.version", 1);
+    fixture.topic("orders", &[&[1]]);
+    let mut awaited = Lost::default();
+    let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap().clone();
+    let decision = fence(&fixture.view(), &broker, Why::ConnectionLost);
+    fixture.carry_out(&decision);
+    awaited.add(&broker, at(9));
+    fixture.change(
+        "orders",
+        0,
+        klamm_protocol::data::metadata::PartitionChangeRecord {
+            eligible_leader_replicas: Some((&[][..]).into()),
+            ..Default::default()
+        },
     );
+    assert_eq!(
+        fixture.partition("orders", 0).last_known_elr(),
+        &klamm_metadata::Replicas::from([1])
+    );
+
+    let request = BrokerHeartbeatRequest {
+        broker_id: 1,
+        broker_epoch: 1,
+        current_metadata_offset: 5,
+        ..Default::default()
+    };
+    let view = fixture.view().awaiting(&awaited);
+    let sessions = Sessions::new(Duration::from_secs(9), fixture.image.cluster(), at(0));
+    let decision = heartbeat(&view, &sessions, &request);
+    fixture.carry_out(&decision);
+    assert_eq!(fixture.partition("orders", 0).leader(), BrokerId(1));
 }
