@@ -37,6 +37,25 @@ pub struct Image {
     tokens: DelegationTokens,
 }
 
+/// What an image has at a moment, for records of it and for nothing else.
+///
+/// It is there at once and takes little memory, for most is shared with the image until it changes:
+/// a thread can make records of it while the image goes on.
+#[derive(Clone, Debug)]
+pub struct Frozen(Image);
+
+impl Frozen {
+    /// As [`Image::snapshot`].
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        self.0.snapshot()
+    }
+
+    /// The finalized features.
+    pub fn features(&self) -> &Features {
+        self.0.features()
+    }
+}
+
 impl Image {
     /// The image of an empty log.
     pub fn new() -> Self {
@@ -128,6 +147,21 @@ impl Image {
             }
         }
         Ok(())
+    }
+
+    /// What the image has now.
+    pub fn freeze(&self) -> Frozen {
+        Frozen(Self {
+            features: self.features.clone(),
+            cluster: self.cluster.clone(),
+            topics: self.topics.frozen(),
+            configs: self.configs.clone(),
+            quotas: self.quotas.clone(),
+            next_producer_id: self.next_producer_id,
+            acls: self.acls.clone(),
+            scram: self.scram.clone(),
+            tokens: self.tokens.clone(),
+        })
     }
 
     /// Records that recreate the image, in the order of Apache Kafka's snapshots. What the finalized

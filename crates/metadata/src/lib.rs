@@ -5,7 +5,8 @@
 //! - [`Record`] is a record of the metadata log, [`MetadataVersion`] says in which version it is
 //!   written, [`Feature`] which other features a cluster has.
 //! - [`Image`] is the state. [`Image::apply`] changes it by a record and keeps its indexes;
-//!   [`Image::snapshot`] gives records that recreate it. [`Loader`] follows a log with transactions.
+//!   [`Image::snapshot`] gives records that recreate it, [`Image::freeze`] the same for another
+//!   thread. [`Loader`] follows a log with transactions.
 //! - [`Authorizer`] decides who may do what, [`placement`] where new replicas go.
 //!
 //! ```
@@ -58,7 +59,7 @@ pub use credentials::{
 };
 pub use error::ApplyError;
 pub use features::{Feature, Features};
-pub use image::{BrokerEpoch, Image};
+pub use image::{BrokerEpoch, Frozen, Image};
 pub use loader::Loader;
 pub use partition::{
     LeaderRecoveryState, NO_LEADER_CHANGE, NO_RECOVERY_CHANGE, Partition, Place, directory,

@@ -1,3 +1,6 @@
+mod indexes;
+mod places;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -5,13 +8,19 @@ use klamm_protocol::data::metadata::{PartitionChangeRecord, PartitionRecord, Top
 use klamm_protocol::{BrokerId, PartitionIndex, Uuid};
 
 use crate::{ApplyError, MetadataVersion, Partition, Place, Record};
+use indexes::Indexes;
+use places::Places;
+
+/// Partitions that lie together. A copy of a topic shares them, and what changes copies so many.
+const CHUNK: usize = 64;
 
 /// A topic and its partitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     id: Uuid,
     name: Arc<str>,
-    partitions: Vec<Partition>,
+    /// Chunks of [`CHUNK`] partitions; the last may have fewer, and none is empty.
+    chunks: Vec<Arc<Vec<Partition>>>,
 }
 
 impl Topic {
@@ -27,80 +36,50 @@ impl Topic {
 
     /// A partition.
     pub fn partition(&self, index: PartitionIndex) -> Option<&Partition> {
-        self.partitions.get(usize::try_from(index.0).ok()?)
+        let index = usize::try_from(index.0).ok()?;
+        self.chunks.get(index / CHUNK)?.get(index % CHUNK)
     }
 
     /// How many partitions it has.
     pub fn partition_count(&self) -> usize {
-        self.partitions.len()
+        let last = self.chunks.last();
+        last.map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }
 
     /// Its partitions in the order of their numbers.
     pub fn partitions(&self) -> impl Iterator<Item = (PartitionIndex, &Partition)> {
-        (0..).map(PartitionIndex).zip(&self.partitions)
+        let partitions = self.chunks.iter().flat_map(|chunk| chunk.iter());
+        (0..).map(PartitionIndex).zip(partitions)
+    }
+
+    /// Adds the next partition.
+    fn push(&mut self, partition: Partition) {
+        match self.chunks.last_mut().filter(|last| last.len() < CHUNK) {
+            Some(last) => Arc::make_mut(last).push(partition),
+            None => self.chunks.push(Arc::new(vec![partition])),
+        }
+    }
+
+    /// A partition to be changed, which is there.
+    fn partition_mut(&mut self, index: usize) -> &mut Partition {
+        &mut Arc::make_mut(&mut self.chunks[index / CHUNK])[index % CHUNK]
     }
 }
 
 /// The topics, with indexes of their partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topics {
-    by_id: BTreeMap<Uuid, Topic>,
+    by_id: BTreeMap<Uuid, Arc<Topic>>,
     by_name: BTreeMap<Arc<str>, Uuid>,
     /// Names with '.' or '_' after what metrics make of them.
     collidable: BTreeSet<(String, Arc<str>)>,
     indexes: Indexes,
 }
 
-/// Which partitions are in a state that somebody asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Indexes {
-    /// Where a broker is a replica, in the ISR, in the ELR or the leader. Each of these is asked for
-    /// with this one index: nearly every entry is a replica in sync.
-    by_broker: BTreeMap<BrokerId, BTreeSet<Place>>,
-    leaderless: BTreeSet<Place>,
-    off_preferred: BTreeSet<Place>,
-    reassigning: BTreeSet<Place>,
-}
-
-impl Indexes {
-    fn replace(&mut self, place: Place, old: Option<&Partition>, new: Option<&Partition>) {
-        // Most changes keep the members; their entries stay untouched.
-        let lost = |a: Option<&Partition>, b: Option<&Partition>| -> Vec<BrokerId> {
-            let is_in_b = |broker| b.is_some_and(|b| b.members().any(|member| member == broker));
-            let members = a.into_iter().flat_map(Partition::members);
-            members.filter(|broker| !is_in_b(*broker)).collect()
-        };
-        for broker in lost(old, new) {
-            if let Some(places) = self.by_broker.get_mut(&broker) {
-                places.remove(&place);
-                if places.is_empty() {
-                    self.by_broker.remove(&broker);
-                }
-            }
-        }
-        for broker in lost(new, old) {
-            self.by_broker.entry(broker).or_default().insert(place);
-        }
-        let keep = |set: &mut BTreeSet<Place>, is_in: fn(&Partition) -> bool| match (
-            old.is_some_and(is_in),
-            new.is_some_and(is_in),
-        ) {
-            (false, true) => _ = set.insert(place),
-            (true, false) => _ = set.remove(&place),
-            _ => {}
-        };
-        keep(&mut self.leaderless, |p| p.leader().known().is_none());
-        keep(&mut self.off_preferred, |p| {
-            p.preferred_leader().is_some_and(|b| b != p.leader())
-        });
-        keep(&mut self.reassigning, Partition::is_reassigning);
-    }
-}
-
 impl Topics {
     /// The topic with this id.
     pub fn by_id(&self, id: Uuid) -> Option<&Topic> {
-        self.by_id.get(&id)
+        self.by_id.get(&id).map(Arc::as_ref)
     }
 
     /// The topic with this name.
@@ -133,7 +112,16 @@ impl Topics {
 
     /// Every topic in the order of the ids.
     pub fn iter(&self) -> impl Iterator<Item = &Topic> {
-        self.by_id.values()
+        self.by_id.values().map(Arc::as_ref)
+    }
+
+    /// The topics alone, to make records of; there is nothing to be found in the indexes. This takes
+    /// little time: chunks of partitions are shared until they change.
+    pub(crate) fn frozen(&self) -> Self {
+        Self {
+            by_id: self.by_id.clone(),
+            ..Self::default()
+        }
     }
 
     /// Every topic in the order of the names.
@@ -143,8 +131,8 @@ impl Topics {
 
     /// The partitions in which the broker is a replica, in the ISR, in the ELR or the leader.
     pub fn of_broker(&self, broker: BrokerId) -> impl Iterator<Item = (Place, &Partition)> {
-        let places = self.indexes.by_broker.get(&broker);
-        self.at(places.into_iter().flatten())
+        let places = self.indexes.of_broker(broker);
+        self.at(places.into_iter().flat_map(Places::iter))
     }
 
     /// The partitions that the broker leads.
@@ -167,24 +155,20 @@ impl Topics {
 
     /// The partitions without a leader.
     pub fn leaderless(&self) -> impl Iterator<Item = (Place, &Partition)> {
-        self.at(&self.indexes.leaderless)
+        self.at(self.indexes.leaderless.iter())
     }
 
     /// The partitions that are led by another than their preferred leader, or by nobody.
     pub fn off_preferred(&self) -> impl Iterator<Item = (Place, &Partition)> {
-        self.at(&self.indexes.off_preferred)
+        self.at(self.indexes.off_preferred.iter())
     }
 
     /// The partitions that are being reassigned.
     pub fn reassigning(&self) -> impl Iterator<Item = (Place, &Partition)> {
-        self.at(&self.indexes.reassigning)
+        self.at(self.indexes.reassigning.iter())
     }
 
-    fn at<'a>(
-        &'a self,
-        places: impl IntoIterator<Item = &'a Place>,
-    ) -> impl Iterator<Item = (Place, &'a Partition)> {
-        let places = places.into_iter().copied();
+    fn at(&self, places: impl Iterator<Item = Place>) -> impl Iterator<Item = (Place, &Partition)> {
         places.filter_map(|place| Some((place, self.partition(place)?)))
     }
 
@@ -197,15 +181,8 @@ impl Topics {
         self.by_name.insert(name.clone(), id);
         self.collidable
             .extend(unified(&name).map(|unified| (unified, name.clone())));
-        let partitions = Vec::new();
-        self.by_id.insert(
-            id,
-            Topic {
-                id,
-                name,
-                partitions,
-            },
-        );
+        let chunks = Vec::new();
+        self.by_id.insert(id, Arc::new(Topic { id, name, chunks }));
         Ok(())
     }
 
@@ -220,27 +197,22 @@ impl Topics {
             let place = Place { topic: id, index };
             self.indexes.replace(place, Some(partition), None);
         }
-        Ok(topic.name)
+        Ok(topic.name.clone())
     }
 
     pub(crate) fn add_partition(&mut self, record: &PartitionRecord) -> Result<(), ApplyError> {
         let place = Place::of(record.topic_id, record.partition_id);
         let partition = Partition::from_record(record)?;
         let topic = self.by_id.get_mut(&place.topic);
-        let partitions = &mut topic
-            .ok_or(ApplyError::UnknownTopic(place.topic))?
-            .partitions;
+        let topic = topic.ok_or(ApplyError::UnknownTopic(place.topic))?;
+        let count = topic.partition_count();
         let index = usize::try_from(place.index.0).ok();
-        match index.filter(|index| *index <= partitions.len()) {
-            Some(index) if index == partitions.len() => {
+        match index.filter(|index| *index <= count) {
+            Some(index) if index == count => {
                 self.indexes.replace(place, None, Some(&partition));
-                partitions.push(partition);
+                Arc::make_mut(topic).push(partition);
             }
-            Some(index) => {
-                self.indexes
-                    .replace(place, Some(&partitions[index]), Some(&partition));
-                partitions[index] = partition;
-            }
+            Some(_) => self.replace(place, partition),
             None => return Err(ApplyError::PartitionOutOfOrder(place)),
         }
         Ok(())
@@ -300,8 +272,8 @@ impl Topics {
     /// Replaces a partition that exists.
     fn replace(&mut self, place: Place, changed: Partition) {
         let topic = self.by_id.get_mut(&place.topic);
-        let partition = topic.and_then(|topic| topic.partitions.get_mut(place.index.0 as usize));
-        let partition = partition.expect("the partition was just read");
+        let topic = topic.expect("the partition was just read");
+        let partition = Arc::make_mut(topic).partition_mut(place.index.0 as usize);
         self.indexes.replace(place, Some(partition), Some(&changed));
         *partition = changed;
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use klamm_log::SnapshotId;
-use klamm_metadata::Image;
+use klamm_metadata::Frozen;
 use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_raft::{
     Answer, AnswerId, AppendError, ControlRecord, Inbound, Leadership, Now, Output, Raft, Read,
@@ -189,7 +189,7 @@ impl Quorum {
     /// A snapshot of what `image` has, which is all of the log. It may be made when that is committed.
     pub(crate) fn snapshot(
         &self,
-        image: Image,
+        image: Frozen,
         settings: &MetadataLogSettings,
         timestamp_ms: i64,
     ) -> (Offset, Making) {

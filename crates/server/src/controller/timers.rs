@@ -38,7 +38,7 @@ impl Controller {
         if !lead.pace.begin(now.elapsed) {
             return;
         }
-        let image = lead.image.clone();
+        let image = lead.image.freeze();
         let settings = &self.node.settings.metadata_log;
         let (end, making) = self.quorum.snapshot(image, settings, now.timestamp_ms);
         self.park(end, move |is_committed| {

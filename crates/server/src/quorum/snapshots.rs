@@ -5,7 +5,7 @@ use std::thread;
 
 use bytes::Bytes;
 use klamm_log::{LogError, Snapshot, SnapshotId};
-use klamm_metadata::{Image, MetadataVersion};
+use klamm_metadata::{Frozen, MetadataVersion};
 use klamm_protocol::records::BuildError;
 use klamm_protocol::{EncodeError, Offset};
 use klamm_raft::ControlRecord;
@@ -44,7 +44,7 @@ pub(crate) enum SnapshotError {
 #[derive(Debug)]
 pub(crate) struct Making {
     pub(super) id: SnapshotId,
-    pub(super) image: Image,
+    pub(super) image: Frozen,
     pub(super) control: Vec<ControlRecord>,
     /// When it is made, which is when the last record in it was written, or a little later.
     pub(super) timestamp_ms: i64,
@@ -89,7 +89,7 @@ impl Making {
         let version = self.image.features().metadata_version();
         let version = version.unwrap_or(MetadataVersion::MINIMUM);
         let (mut values, mut len) = (Vec::new(), 0);
-        for record in self.image.snapshot() {
+        for record in self.image.records() {
             let value: Bytes = record.encode(record.version(version))?;
             len += value.len();
             values.push(value);
