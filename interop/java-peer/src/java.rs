@@ -38,6 +38,11 @@ impl Java {
         }
     }
 
+    /// The class path of everything.
+    pub fn classpath(&self) -> &str {
+        &self.classpath
+    }
+
     /// A JVM with a small heap that starts quickly; the caller adds the arguments of `class`.
     pub fn command(&self, class: &str, heap_mib: u32, options: &[&str]) -> Command {
         let mut command = Command::new("java");
