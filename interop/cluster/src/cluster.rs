@@ -8,11 +8,12 @@ use tempfile::TempDir;
 
 use crate::node::{DATA, Node};
 use crate::ports::free_ports;
+use crate::proxy::Proxy;
 use crate::spec::{Address, Program, Role, Spec};
 use crate::wait_until;
 
-/// A start takes 15 s on two idle cores; a busy machine gets much longer before a test fails.
-const DEADLINE: Duration = Duration::from_secs(120);
+/// A start takes 15 s on two idle cores; a busy machine has taken two minutes.
+const DEADLINE: Duration = Duration::from_secs(300);
 /// Whole starts, each with new ports, before ports in use are taken for the machine's fault.
 const STARTS: usize = 5;
 const PORT_IN_USE: &str = "Address already in use";
@@ -23,6 +24,10 @@ const PORT_IN_USE: &str = "Address already in use";
 pub struct Cluster {
     nodes: Mutex<Vec<Node>>,
     addresses: Vec<Address>,
+    /// Brokers that were not told to start yet.
+    spares: Mutex<Vec<u32>>,
+    proxy: Option<Proxy>,
+    spec: Spec,
     id: String,
     peer: Mutex<Peer>,
     dir: TempDir,
@@ -45,30 +50,44 @@ impl Cluster {
             .prefix("klamm-interop-")
             .tempdir()
             .expect("the temporary directory is writable");
-        let ports = free_ports(2 * spec.nodes.len());
-        let addresses: Vec<Address> = spec
+        let ports = free_ports(3 * spec.nodes.len());
+        let mut addresses: Vec<Address> = spec
             .nodes
             .iter()
-            .zip(ports.chunks(2))
+            .zip(ports.chunks(3))
             .map(|(&(id, role), ports)| Address {
                 id,
                 role,
                 broker_port: ports[0],
                 controller_port: ports[1],
+                sasl_port: ports[2],
+                advertised_port: ports[1],
             })
             .collect();
+        let proxy = spec.proxied.then(|| {
+            let controller = addresses.iter_mut().find(|node| node.role != Role::Broker);
+            let controller = controller.expect("a cluster has a controller");
+            let proxy = Proxy::start(controller.controller_port);
+            controller.advertised_port = proxy.port();
+            proxy
+        });
         let mut nodes: Vec<Node> = addresses
             .iter()
             .map(|&address| Node::new(spec, address, &addresses, dir.path()))
             .collect();
         let id = random_cluster_id();
         for node in &mut nodes {
-            let args = spec.format(node.address.role);
-            node.start(Some((&id, &args)));
+            if !spec.spares.contains(&node.address.id) {
+                let args = spec.format(node.address.role);
+                node.start(Some((&id, &args)));
+            }
         }
         Self {
             nodes: Mutex::new(nodes),
             addresses,
+            spares: Mutex::new(spec.spares.clone()),
+            proxy,
+            spec: spec.clone(),
             id,
             peer: Mutex::new(peer),
             dir,
@@ -117,17 +136,28 @@ impl Cluster {
         format!("127.0.0.1:{}", self.address(id).broker_port)
     }
 
+    /// Where clients of one broker say who they are.
+    pub fn sasl(&self, id: u32) -> String {
+        format!("127.0.0.1:{}", self.address(id).sasl_port)
+    }
+
+    /// What brokers reach the controller through.
+    ///
+    /// # Panics
+    /// If the cluster was not asked to have it.
+    pub fn proxy(&self) -> &Proxy {
+        self.proxy.as_ref().expect("a cluster with a proxy")
+    }
+
     /// The address of one controller.
     pub fn controller(&self, id: u32) -> String {
         format!("127.0.0.1:{}", self.address(id).controller_port)
     }
 
-    /// The ids of all brokers, running or not.
+    /// The ids of all brokers that were started, running or not.
     pub fn broker_ids(&self) -> Vec<u32> {
-        let brokers = self
-            .addresses
-            .iter()
-            .filter(|node| node.role != Role::Controller);
+        let brokers = self.started().into_iter();
+        let brokers = brokers.filter(|node| node.role != Role::Controller);
         let mut ids: Vec<u32> = brokers.map(|node| node.id).collect();
         ids.sort_unstable();
         ids
@@ -153,6 +183,11 @@ impl Cluster {
         self.node(id, Node::kill);
     }
 
+    /// Kills every node; what it held stays until it is dropped.
+    pub fn end(&self) {
+        self.nodes().iter_mut().for_each(Node::kill);
+    }
+
     /// Stops a node with its controlled shutdown.
     pub fn stop(&self, id: u32) {
         self.node(id, Node::stop);
@@ -162,6 +197,18 @@ impl Cluster {
     /// [`Cluster::wait_for_brokers`].
     pub fn restart(&self, id: u32) {
         self.node(id, |node| node.start(None));
+    }
+
+    /// Starts a spare broker for the first time; wait for it with [`Cluster::wait_for_brokers`].
+    pub fn join(&self, id: u32) {
+        self.spares().retain(|spare| *spare != id);
+        let args = self.spec.format(self.address(id).role);
+        self.node(id, |node| node.start(Some((&self.id, &args))));
+    }
+
+    /// Sets a property of a node from its next start on.
+    pub fn set_property(&self, id: u32, key: &str, value: &str) {
+        self.node(id, |node| node.set_property(key, value));
     }
 
     /// Starts a controller that was killed or stopped with other code, on its directory and ports.
@@ -303,11 +350,22 @@ impl Cluster {
     }
 
     fn list(&self, without: Role, port: impl Fn(&Address) -> u16) -> String {
-        let nodes = self.addresses.iter().filter(|node| node.role != without);
+        let nodes = self.started().into_iter();
+        let nodes = nodes.filter(|node| node.role != without);
         let list: Vec<String> = nodes
             .map(|node| format!("127.0.0.1:{}", port(node)))
             .collect();
         list.join(",")
+    }
+
+    fn started(&self) -> Vec<&Address> {
+        let spares = self.spares();
+        let all = self.addresses.iter();
+        all.filter(|node| !spares.contains(&node.id)).collect()
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {

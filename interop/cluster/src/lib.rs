@@ -19,11 +19,14 @@
 mod cluster;
 mod node;
 mod ports;
+mod proxy;
 mod spec;
 mod topics;
 mod wait;
 
 pub use cluster::Cluster;
+pub use klamm_java_peer::Release;
+pub use proxy::Proxy;
 pub use spec::{Program, Role, Spec};
 pub use topics::Partition;
 pub use wait::wait_until;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use klamm_java_peer::Java;
+use klamm_java_peer::{Java, Release};
 
 use crate::spec::{Address, Program, Spec};
 use crate::wait_until;
@@ -21,6 +21,7 @@ const STOP_DEADLINE: Duration = Duration::from_secs(120);
 pub(crate) struct Node {
     pub(crate) address: Address,
     pub(crate) program: Program,
+    release: Release,
     heap_mib: u32,
     config: PathBuf,
     log: PathBuf,
@@ -38,6 +39,7 @@ impl Node {
         Self {
             address,
             program: spec.program(address.role),
+            release: spec.release,
             heap_mib: spec.heap_mib,
             config,
             log,
@@ -70,7 +72,8 @@ impl Node {
 
     /// One process that formats and runs.
     fn apache(&self, format: Option<(&str, &[String])>) -> Command {
-        let mut command = Java::prepared().command(
+        let mut command = Java::prepared().command_of(
+            self.release,
             "klamm.interop.Node",
             self.heap_mib,
             &["-Xms64m", "-Dklamm.log.level=INFO"],
@@ -97,6 +100,18 @@ impl Node {
         command.args(["--pdeathsig", "KILL", "--"]).arg(binary);
         command.args(["controller", "--config"]).arg(&self.config);
         command
+    }
+
+    /// Sets a property from the next start on.
+    pub(crate) fn set_property(&self, key: &str, value: &str) {
+        let text = std::fs::read_to_string(&self.config).expect("it was written");
+        let lines = text.lines().filter(|line| {
+            let of_line = line.split_once('=').map(|(key, _)| key);
+            of_line != Some(key)
+        });
+        let mut text: String = lines.map(|line| format!("{line}\n")).collect();
+        text.push_str(&format!("{key}={value}\n"));
+        std::fs::write(&self.config, text).expect("the temporary directory is writable");
     }
 
     /// Like `kill -9`.

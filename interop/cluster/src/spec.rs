@@ -1,6 +1,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use klamm_java_peer::Release;
+
 use crate::Cluster;
 
 /// What a node is, Kafka's `process.roles`.
@@ -27,10 +29,19 @@ pub enum Program {
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub(crate) nodes: Vec<(u32, Role)>,
-    properties: Vec<(String, String)>,
+    /// Brokers that do not start with the others.
+    pub(crate) spares: Vec<u32>,
+    /// Each with the nodes that it is for; none is all of them.
+    properties: Vec<(Option<Role>, String, String)>,
     format_args: Vec<String>,
     controllers: Program,
+    /// What brokers run.
+    pub(crate) release: Release,
     dynamic: bool,
+    /// Whether brokers reach the controller through a proxy.
+    pub(crate) proxied: bool,
+    /// Whether brokers have a listener for clients that say who they are.
+    sasl: bool,
     pub(crate) heap_mib: u32,
 }
 
@@ -41,14 +52,13 @@ pub(crate) struct Address {
     pub(crate) role: Role,
     pub(crate) broker_port: u16,
     pub(crate) controller_port: u16,
+    pub(crate) sasl_port: u16,
+    /// Where others reach the controller: its own port, or that of a proxy before it.
+    pub(crate) advertised_port: u16,
 }
 
 /// What every node gets: little memory, few threads, and no leadership that moves by itself.
 const DEFAULTS: &[(&str, &str)] = &[
-    (
-        "listener.security.protocol.map",
-        "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-    ),
     ("controller.listener.names", "CONTROLLER"),
     ("inter.broker.listener.name", "PLAINTEXT"),
     ("auto.create.topics.enable", "false"),
@@ -64,6 +74,10 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("transaction.state.log.replication.factor", "1"),
     ("transaction.state.log.min.isr", "1"),
 ];
+
+const MECHANISM: &str = "SCRAM-SHA-256";
+const JAAS_KEY: &str = "listener.name.clients.scram-sha-256.sasl.jaas.config";
+const JAAS: &str = "org.apache.kafka.common.security.scram.ScramLoginModule required;";
 
 impl Spec {
     /// `count` nodes, ids from 1, each a controller and a broker.
@@ -82,21 +96,66 @@ impl Spec {
     }
 
     fn of(nodes: Vec<(u32, Role)>) -> Self {
-        let format_args = Vec::new();
         Self {
             nodes,
+            spares: Vec::new(),
             properties: Vec::new(),
-            format_args,
+            format_args: Vec::new(),
             controllers: Program::Apache,
+            release: Release::Latest,
             dynamic: false,
+            proxied: false,
+            sasl: false,
             heap_mib: 256,
         }
     }
 
     /// Sets a server property on every node, over the defaults.
     #[must_use]
-    pub fn property(mut self, key: &str, value: &str) -> Self {
-        self.properties.push((key.to_owned(), value.to_owned()));
+    pub fn property(self, key: &str, value: &str) -> Self {
+        self.property_of(None, key, value)
+    }
+
+    /// Sets a server property on the nodes with this role.
+    #[must_use]
+    pub fn role_property(self, role: Role, key: &str, value: &str) -> Self {
+        self.property_of(Some(role), key, value)
+    }
+
+    fn property_of(mut self, role: Option<Role>, key: &str, value: &str) -> Self {
+        self.properties
+            .push((role, key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// One more broker, with the next id, that starts when it is told to ([`Cluster::join`]).
+    #[must_use]
+    pub fn spare_broker(mut self) -> Self {
+        let brokers = self.nodes.iter().filter(|(_, role)| *role == Role::Broker);
+        let id = brokers.map(|(id, _)| *id).max().map_or(1, |id| id + 1);
+        self.nodes.push((id, Role::Broker));
+        self.spares.push(id);
+        self
+    }
+
+    /// Brokers and clients find the only controller through [`Cluster::proxy`].
+    #[must_use]
+    pub fn proxied_controller(mut self) -> Self {
+        self.proxied = true;
+        self
+    }
+
+    /// Brokers also have a listener for clients that authenticate, with SCRAM-SHA-256.
+    #[must_use]
+    pub fn sasl_listener(mut self) -> Self {
+        self.sasl = true;
+        self
+    }
+
+    /// Which release of Apache Kafka brokers run; the latest unless set.
+    #[must_use]
+    pub fn brokers(mut self, release: Release) -> Self {
+        self.release = release;
         self
     }
 
@@ -166,40 +225,77 @@ impl Spec {
 
     /// The node's properties file; in Kafka the last of two values for a key counts.
     pub(crate) fn server_properties(&self, node: &Address, all: &[Address], log: &Path) -> String {
-        let broker = format!("PLAINTEXT://127.0.0.1:{}", node.broker_port);
-        let controller = format!("CONTROLLER://127.0.0.1:{}", node.controller_port);
-        let (roles, listeners) = match node.role {
-            Role::Combined => ("broker,controller", format!("{broker},{controller}")),
-            Role::Broker => ("broker", broker),
-            Role::Controller => ("controller", controller),
-        };
-        let controllers = all.iter().filter(|node| node.role != Role::Broker);
-        let (quorum, controllers): (&str, Vec<String>) = if self.dynamic {
-            let server = |node: &Address| format!("127.0.0.1:{}", node.controller_port);
-            let key = "controller.quorum.bootstrap.servers";
-            (key, controllers.map(server).collect())
-        } else {
-            let voter = |node: &Address| format!("{}@127.0.0.1:{}", node.id, node.controller_port);
-            ("controller.quorum.voters", controllers.map(voter).collect())
-        };
         let mut text = String::new();
         let mut line = |key: &str, value: &str| {
             writeln!(text, "{key}={value}").expect("a String takes everything");
         };
         line("node.id", &node.id.to_string());
-        line("process.roles", roles);
-        line("listeners", &listeners);
-        line(quorum, &controllers.join(","));
         line("log.dirs", &log.display().to_string());
+        for (key, value) in self
+            .quorum(node, all)
+            .into_iter()
+            .chain(self.listeners(node))
+        {
+            line(key, &value);
+        }
         for (key, value) in DEFAULTS {
             let is_of_brokers = key.starts_with("inter.broker");
             if !(is_of_brokers && node.role == Role::Controller) {
                 line(key, value);
             }
         }
-        for (key, value) in &self.properties {
-            line(key, value);
+        for (role, key, value) in &self.properties {
+            if role.is_none_or(|role| role == node.role) {
+                line(key, value);
+            }
         }
         text
+    }
+
+    fn quorum(&self, node: &Address, all: &[Address]) -> Vec<(&'static str, String)> {
+        let roles = match node.role {
+            Role::Combined => "broker,controller",
+            Role::Broker => "broker",
+            Role::Controller => "controller",
+        };
+        let controllers = all.iter().filter(|node| node.role != Role::Broker);
+        let server = |node: &Address| format!("127.0.0.1:{}", node.advertised_port);
+        let voter = |node: &Address| format!("{}@{}", node.id, server(node));
+        let (key, list): (_, Vec<String>) = if self.dynamic {
+            let key = "controller.quorum.bootstrap.servers";
+            (key, controllers.map(server).collect())
+        } else {
+            ("controller.quorum.voters", controllers.map(voter).collect())
+        };
+        vec![("process.roles", roles.to_owned()), (key, list.join(","))]
+    }
+
+    fn listeners(&self, node: &Address) -> Vec<(&'static str, String)> {
+        let listener = |name: &str, port| format!("{name}://127.0.0.1:{port}");
+        let mut listeners = Vec::new();
+        let mut protocols = vec!["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"];
+        let mut lines = Vec::new();
+        if node.role != Role::Controller {
+            listeners.push(listener("PLAINTEXT", node.broker_port));
+            if self.sasl {
+                listeners.push(listener("CLIENTS", node.sasl_port));
+                protocols.push("CLIENTS:SASL_PLAINTEXT");
+                let of_clients = |key, value: &str| (key, value.to_owned());
+                lines.extend([
+                    of_clients("listener.name.clients.sasl.enabled.mechanisms", MECHANISM),
+                    of_clients(JAAS_KEY, JAAS),
+                ]);
+            }
+        }
+        if node.role != Role::Broker {
+            listeners.push(listener("CONTROLLER", node.controller_port));
+        }
+        if node.role == Role::Controller && node.advertised_port != node.controller_port {
+            let advertised = listener("CONTROLLER", node.advertised_port);
+            lines.push(("advertised.listeners", advertised));
+        }
+        lines.push(("listeners", listeners.join(",")));
+        lines.push(("listener.security.protocol.map", protocols.join(",")));
+        lines
     }
 }

@@ -2,10 +2,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// A release of Apache Kafka.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// The one that klamm is held to, 4.4.
+    Latest,
+    /// The oldest whose brokers are tried, 4.0.
+    Oldest,
+}
+
 /// Apache Kafka's jars and the compiled helper classes.
 #[derive(Debug)]
 pub struct Java {
-    classpath: String,
+    latest: String,
+    oldest: String,
 }
 
 impl Java {
@@ -30,21 +40,41 @@ impl Java {
             script.display()
         );
         let target: PathBuf = interop.join("java").join("target");
-        let file = target.join("classpath.txt");
-        let jars = std::fs::read_to_string(&file)
-            .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()));
+        let classpath = |name| {
+            let file = target.join(name);
+            let jars = std::fs::read_to_string(&file)
+                .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()));
+            format!("{}:{}", target.join("classes").display(), jars.trim())
+        };
         Self {
-            classpath: format!("{}:{}", target.join("classes").display(), jars.trim()),
+            latest: classpath("classpath.txt"),
+            oldest: classpath("classpath-oldest.txt"),
         }
     }
 
     /// The class path of everything.
     pub fn classpath(&self) -> &str {
-        &self.classpath
+        &self.latest
     }
 
     /// A JVM with a small heap that starts quickly; the caller adds the arguments of `class`.
     pub fn command(&self, class: &str, heap_mib: u32, options: &[&str]) -> Command {
+        self.command_of(Release::Latest, class, heap_mib, options)
+    }
+
+    /// The same with a release of Apache Kafka; of the helper only what needs no more of it than every
+    /// release has, such as starting a node.
+    pub fn command_of(
+        &self,
+        release: Release,
+        class: &str,
+        heap_mib: u32,
+        options: &[&str],
+    ) -> Command {
+        let classpath = match release {
+            Release::Latest => &self.latest,
+            Release::Oldest => &self.oldest,
+        };
         let mut command = Command::new("java");
         command
             .arg(format!("-Xmx{heap_mib}m"))
@@ -60,7 +90,7 @@ impl Java {
                 "-Dfile.encoding=UTF-8",
             ])
             .args(options)
-            .args(["-cp", &self.classpath, class]);
+            .args(["-cp", classpath, class]);
         command
     }
 }

@@ -6,7 +6,7 @@ mod java;
 mod peer;
 
 pub use hex::{hex, unhex};
-pub use java::Java;
+pub use java::{Java, Release};
 pub use peer::{Peer, PeerError};
 pub use serde_json::{Value, json};
 

@@ -9,12 +9,14 @@
 )]
 
 mod klamm;
+mod librdkafka;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
 pub use klamm::binary;
+pub use librdkafka::librdkafka_python;
 
 /// Whether the full form of a suite was asked for, with `KLAMM_FULL=1`, instead of the short one.
 pub fn is_full() -> bool {

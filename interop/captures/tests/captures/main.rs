@@ -8,7 +8,7 @@ mod pcap;
 mod sessions;
 mod tcpdump;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use klamm_cluster::{Cluster, Spec};
@@ -38,7 +38,7 @@ impl Context {
 
 /// Starts a broker, and has each client talk to it while tcpdump listens.
 fn prepare() -> Context {
-    let python = python();
+    let python = klamm_suite::librdkafka_python();
     let cluster = Spec::combined(1).start();
     let port = cluster
         .broker(1)
@@ -58,7 +58,7 @@ fn prepare() -> Context {
     tcpdump.stop();
     let librdkafka = dir.path().join("librdkafka.pcap");
     let tcpdump = Tcpdump::start(&librdkafka, port);
-    run_librdkafka(&python, &cluster, records);
+    run_librdkafka(python, &cluster, records);
     tcpdump.stop();
     if let Some(directory) = std::env::var_os("KLAMM_RECORD") {
         for capture in [&java, &librdkafka] {
@@ -74,18 +74,7 @@ fn prepare() -> Context {
     }
 }
 
-/// The Python that has librdkafka.
-fn python() -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/prepare");
-    let output = Command::new(script)
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{script}: {}", output.status);
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-fn run_librdkafka(python: &str, cluster: &Cluster, records: usize) {
+fn run_librdkafka(python: &Path, cluster: &Cluster, records: usize) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/librdkafka.py");
     let output = Command::new(python)
         .args([

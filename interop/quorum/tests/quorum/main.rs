@@ -6,20 +6,34 @@
 
 mod brokers;
 mod changes;
+mod clients;
 mod durability;
 mod elections;
+mod failover;
 mod files;
 mod format;
 mod klamm;
+mod log;
+mod moves;
+mod oldest;
 mod takeover;
+mod tools;
 
 use std::process::ExitCode;
 
-use klamm_cluster::{Cluster, Program, Spec};
+use klamm_cluster::{Cluster, Program, Role, Spec};
+use klamm_java_peer::json;
 use klamm_suite::Test;
 
 /// The only controller; brokers are 1, 2 and 3.
 const CONTROLLER: u32 = 101;
+
+/// How long a broker is silent before it is fenced, unless a test says otherwise. That long Apache
+/// Kafka's controller waits when one is killed.
+const SESSION_MS: &str = "4000";
+
+/// The topic that a client produces to while the other tests run.
+const ALL_ALONG: &str = "all-along";
 
 /// What the tests share.
 struct Context {
@@ -32,24 +46,47 @@ struct Context {
 
 impl Context {
     fn start() -> Self {
-        let program = match std::env::var("KLAMM_CONTROLLER").as_deref() {
-            Ok("apache") => Program::Apache,
-            _ => Program::Klamm(klamm_suite::binary().to_owned()),
-        };
+        let program = program();
         let cluster = Spec::separate(1, 3)
+            .spare_broker()
             .dynamic_quorum()
             .controllers(program.clone())
-            // Apache Kafka's controller waits that long before it fences a broker.
-            .property("broker.session.timeout.ms", "4000")
+            .proxied_controller()
+            .sasl_listener()
+            .property("authorizer.class.name", AUTHORIZER)
+            .property("super.users", "User:ANONYMOUS")
+            .property("broker.session.timeout.ms", SESSION_MS)
             .property("broker.heartbeat.interval.ms", "1000")
             .property("default.replication.factor", "3")
             .property("min.insync.replicas", "2")
+            .property("offsets.topic.replication.factor", "3")
+            .property("transaction.state.log.replication.factor", "3")
+            .property("transaction.state.log.min.isr", "2")
+            .property("unclean.leader.election.interval.ms", "1000")
+            .property("log.segment.delete.delay.ms", "1000")
+            .property("log.initial.task.delay.ms", "1000")
+            .role_property(
+                Role::Controller,
+                "metadata.log.max.record.bytes.between.snapshots",
+                "20000",
+            )
             .start();
-        Self {
+        let context = Self {
             cluster,
             program,
             topics: 0,
-        }
+        };
+        let replicas: [&[i32]; 3] = [&[1, 2, 3], &[2, 3, 1], &[3, 1, 2]];
+        context.cluster.create_topic(ALL_ALONG, &replicas, &[]);
+        let run = json!({ "topic": ALL_ALONG, "pause_ms": 10 });
+        context.cluster.admin("produce_start", run);
+        context
+    }
+
+    /// Ends the cluster, and starts another in its place.
+    fn replace(&mut self, spec: Spec) {
+        self.cluster.end();
+        self.cluster = spec.controllers(self.program.clone()).start();
     }
 
     /// The cluster with all its nodes in service.
@@ -58,38 +95,112 @@ impl Context {
         &self.cluster
     }
 
+    /// Waits until all replicas of topics are in sync.
+    fn in_sync(&self, topics: &[&str]) {
+        self.whole();
+        for topic in topics {
+            self.cluster
+                .wait_for_topic(topic, "full ISRs", |partitions| {
+                    !partitions.is_empty()
+                        && partitions.iter().all(|p| p.isr.len() == p.replicas.len())
+                });
+        }
+    }
+
+    /// Ends a client that produces to a topic: what was acknowledged is there, once and in order.
+    fn assert_nothing_lost(&self, topic: &str) {
+        let outcome = self
+            .cluster
+            .admin("produce_stop", json!({ "topic": topic }));
+        for what in ["missing", "twice", "out_of_order"] {
+            assert_eq!(outcome[what], 0, "{topic}: {outcome}");
+        }
+        assert!(
+            outcome["acknowledged"].as_u64() > Some(0),
+            "{topic}: {outcome}"
+        );
+        assert_eq!(
+            outcome["read"], outcome["acknowledged"],
+            "{topic}: {outcome}"
+        );
+    }
+
     /// A name that no topic has yet.
     fn topic(&mut self, name: &str) -> String {
         self.topics += 1;
         format!("{name}-{}", self.topics)
     }
 
-    /// Starts the controller again, with the code that it has in this run.
+    /// Starts the controller again, with the code that it has in this run and the suite's settings.
     fn restart_controller(&self) {
+        self.cluster.kill(CONTROLLER);
+        self.start_controller_with(SESSION_MS, GRACE_MS);
+    }
+
+    /// Kills the controller, and starts it with another session timeout and another grace for brokers
+    /// that have lost their connections.
+    fn restart_controller_with(&self, session_ms: &str, grace_ms: &str) {
+        self.cluster.kill(CONTROLLER);
+        self.start_controller_with(session_ms, grace_ms);
+    }
+
+    fn start_controller_with(&self, session_ms: &str, grace_ms: &str) {
+        let set = |key, value| self.cluster.set_property(CONTROLLER, key, value);
+        set("broker.session.timeout.ms", session_ms);
+        set("klamm.broker.connection.loss.grace.ms", grace_ms);
         self.cluster.restart_as(CONTROLLER, self.program.clone());
     }
 }
 
+const AUTHORIZER: &str = "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+/// klamm's default.
+const GRACE_MS: &str = "300";
+
+/// Whose code the controller runs.
+fn program() -> Program {
+    match std::env::var("KLAMM_CONTROLLER").as_deref() {
+        Ok("apache") => Program::Apache,
+        _ => Program::Klamm(klamm_suite::binary().to_owned()),
+    }
+}
+
 fn main() -> ExitCode {
-    klamm_suite::run(
-        "quorum",
-        &[
-            Test("format::records_are_apaches", format::records),
+    let mut tests = vec![
+        Test("format::records_are_apaches", format::records),
+        Test(
+            "format::tools_read_what_klamm_writes",
+            format::read_by_tools,
+        ),
+        Test("brokers::are_in_service", brokers::in_service),
+        Test("brokers::follow_the_quorum", brokers::quorum),
+        Test("changes::of_topics", changes::topics),
+        Test("changes::of_configs", changes::configs),
+        Test("elections::by_every_tool", elections::by_every_tool),
+        Test("elections::while_a_client_produces", elections::producing),
+        Test("clients::of_transactions", clients::transactions),
+        Test("files::are_read_by_tools", files::read_by_tools),
+        Test("files::snapshots_are_read_by_tools", files::snapshots),
+        Test("durability::of_changes", durability::killed),
+        Test("durability::of_topics", durability::killed_after_topics),
+        Test("moves::controlled_shutdown", moves::controlled_shutdown),
+    ];
+    if program() != Program::Apache {
+        // Apache Kafka's controller always waits for the session: these are klamm's own rules.
+        tests.extend([
+            Test("failover::connections_cut", failover::connections_cut),
+            Test("failover::controller_restart", failover::controller_restart),
             Test(
-                "format::tools_read_what_klamm_writes",
-                format::read_by_tools,
+                "failover::unclean_after_the_session",
+                failover::unclean_after_the_session,
             ),
-            Test("brokers::are_in_service", brokers::in_service),
-            Test("brokers::follow_the_quorum", brokers::quorum),
-            Test("changes::of_topics", changes::topics),
-            Test("changes::of_configs", changes::configs),
-            Test("elections::by_every_tool", elections::by_every_tool),
-            Test("elections::while_a_client_produces", elections::producing),
-            Test("files::are_read_by_tools", files::read_by_tools),
-            Test("durability::of_changes", durability::killed),
-            Test("durability::of_topics", durability::killed_after_topics),
-            Test("takeover::both_ways", takeover::both_ways),
-        ],
-        Context::start,
-    )
+        ]);
+    }
+    tests.extend([
+        Test("moves::fourth_broker", moves::fourth_broker),
+        Test("clients::lost_nothing_all_along", clients::all_along),
+        // The last: they have other clusters.
+        Test("takeover::both_ways", takeover::both_ways),
+        Test("oldest::smoke", oldest::smoke),
+    ]);
+    klamm_suite::run("quorum", &tests, Context::start)
 }

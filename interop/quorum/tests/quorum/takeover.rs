@@ -1,12 +1,20 @@
 //! Apache Kafka's controller and klamm's take over each other's directory, under running brokers.
 
-use klamm_cluster::{Partition, Program};
+use klamm_cluster::{Partition, Program, Spec};
 use klamm_java_peer::json;
 
-use crate::{CONTROLLER, Context};
+use crate::{CONTROLLER, Context, SESSION_MS};
 
 /// To the other one and back; each sees what the one before it did, and changes it.
 pub(crate) fn both_ways(context: &mut Context) {
+    context.replace(
+        Spec::separate(1, 3)
+            .dynamic_quorum()
+            .property("broker.session.timeout.ms", SESSION_MS)
+            .property("broker.heartbeat.interval.ms", "1000")
+            .property("default.replication.factor", "3")
+            .property("min.insync.replicas", "2"),
+    );
     let klamm = Program::Klamm(klamm_suite::binary().to_owned());
     let other = match context.program {
         Program::Apache => klamm,

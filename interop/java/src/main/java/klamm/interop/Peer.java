@@ -45,6 +45,7 @@ public final class Peer {
         ops.put("singles", org.apache.kafka.controller.Singles::run);
         new Session().register(ops);
         new Producing().register(ops);
+        new Transacting().register(ops);
         new Quotas().register(ops);
         new Descriptions().register(ops);
     }

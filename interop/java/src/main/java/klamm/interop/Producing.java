@@ -25,46 +25,57 @@ import org.apache.kafka.common.serialization.LongDeserializer;
 import org.apache.kafka.common.serialization.LongSerializer;
 
 /**
- * An idempotent producer that goes on while brokers come and go, and a reader that looks whether what
- * was acknowledged is there: once, and in the order in which it was sent.
+ * Idempotent producers, one a topic, that go on while brokers come and go, and a reader that looks
+ * whether what was acknowledged is there: once, and in the order in which it was sent.
  */
 final class Producing {
     private static final int MOST_IN_FLIGHT = 200;
     private static final Duration POLL = Duration.ofMillis(200);
     private static final long DEADLINE_MS = 60_000;
+    private static final int DELIVERY_MS = 600_000;
 
-    private Run run;
+    private final Map<String, Run> runs = new HashMap<>();
 
     void register(Map<String, Peer.Op> ops) {
         ops.put("produce_start", args -> {
-            if (run != null) {
+            Run run = new Run(
+                Peer.required(args, "bootstrap").asText(),
+                topic(args),
+                args.path("pause_ms").asInt(1),
+                args.path("bytes").asInt(0));
+            if (runs.putIfAbsent(topic(args), run) != null) {
                 throw new IllegalStateException("it produces already");
             }
-            run = new Run(
-                Peer.required(args, "bootstrap").asText(), Peer.required(args, "topic").asText());
             run.start();
             return Peer.NODES.nullNode();
         });
-        ops.put("produce_count", args -> Peer.NODES.numberNode(run.acknowledged.size()));
-        ops.put("produce_stop", args -> {
-            Run stopped = run;
-            run = null;
-            return stopped.finish();
-        });
+        ops.put("produce_count", args ->
+            Peer.NODES.numberNode(runs.get(topic(args)).acknowledged.size()));
+        ops.put("produce_stop", args -> runs.remove(topic(args)).finish());
+    }
+
+    private static String topic(JsonNode args) {
+        return Peer.required(args, "topic").asText();
     }
 
     private static final class Run extends Thread {
         private final Map<String, Object> client;
         private final String topic;
+        /** Between two records: a steady load, and not as much as the machine can take. */
+        private final int pauseMs;
+        /** What each record has beside its number. */
+        private final byte[] more;
         private final Set<Long> acknowledged = new ConcurrentSkipListSet<>();
         private final AtomicReference<Throwable> failure = new AtomicReference<>();
         private volatile boolean stopping;
 
-        Run(String bootstrap, String topic) {
+        Run(String bootstrap, String topic, int pauseMs, int bytes) {
             super("producing");
             setDaemon(true);
             this.client = Map.of("bootstrap.servers", bootstrap);
             this.topic = topic;
+            this.pauseMs = pauseMs;
+            this.more = new byte[bytes];
         }
 
         @Override
@@ -72,7 +83,7 @@ final class Producing {
             Map<String, Object> config = new HashMap<>(client);
             config.put("acks", "all");
             config.put("enable.idempotence", "true");
-            config.put("delivery.timeout.ms", "120000");
+            config.put("delivery.timeout.ms", DELIVERY_MS);
             Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
             try (Producer<Long, Long> producer =
                     new KafkaProducer<>(config, new LongSerializer(), new LongSerializer())) {
@@ -80,8 +91,11 @@ final class Producing {
                 for (long number = 0; !stopping && failure.get() == null; number++) {
                     long sent = number;
                     inFlight.acquire();
+                    ProducerRecord<Long, Long> record =
+                        new ProducerRecord<>(topic, (int) (sent % partitions), sent, sent);
+                    record.headers().add("more", more);
                     producer.send(
-                        new ProducerRecord<>(topic, (int) (sent % partitions), sent, sent),
+                        record,
                         (metadata, error) -> {
                             inFlight.release();
                             if (error == null) {
@@ -90,8 +104,7 @@ final class Producing {
                                 failure.compareAndSet(null, error);
                             }
                         });
-                    // A steady load, and not as much as the machine can take.
-                    Thread.sleep(1);
+                    Thread.sleep(pauseMs);
                 }
             } catch (Throwable e) {
                 failure.compareAndSet(null, e);

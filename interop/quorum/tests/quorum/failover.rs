@@ -1,0 +1,156 @@
+//! Where klamm fences earlier than Apache Kafka's controller, and where it must not.
+//!
+//! Sessions are so long here that whatever happens before one ends cannot be for its end: nothing
+//! depends on how fast the machine is.
+
+use klamm_cluster::Cluster;
+use klamm_java_peer::json;
+
+use crate::log::{Logged, end, since};
+use crate::tools::tool;
+use crate::{CONTROLLER, Context, SESSION_MS};
+
+/// Longer than the suite.
+const ENDLESS_MS: &str = "3600000";
+/// Longer than a broker needs to come back on any machine that tests run on.
+const PATIENT_MS: &str = "60000";
+/// Rounds of connections cut; between two of them the brokers come back.
+const CUTS: usize = 5;
+
+/// All connections of brokers that are alive are cut, again and again: nobody is fenced.
+pub(crate) fn connections_cut(context: &mut Context) {
+    context.restart_controller_with(ENDLESS_MS, PATIENT_MS);
+    let cluster = context.whole();
+    let from = end(cluster);
+    for _ in 0..CUTS {
+        let (_, before) = cluster.proxy().connections();
+        cluster.proxy().cut();
+        // Each of the three has one to fetch by and one for heartbeats.
+        cluster.wait("the brokers to come back", || {
+            cluster.proxy().connections().1 >= before + 6
+        });
+    }
+    assert_eq!(fenced(cluster, from), [0; 0]);
+    assert_usable(context);
+}
+
+/// A controller that starts has seen nobody yet: brokers that cannot reach it for longer than the grace
+/// are not fenced for that.
+pub(crate) fn controller_restart(context: &mut Context) {
+    let cluster = context.whole();
+    cluster.kill(CONTROLLER);
+    cluster.proxy().close();
+    let from = end(cluster);
+    context.start_controller_with(ENDLESS_MS, "1");
+    // Some time for it to do what it must not do; what it does is in its log.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(fenced(cluster, from), [0; 0]);
+    cluster.proxy().open();
+    // With a grace this short a broker whose two connections come one after the other may lose
+    // both for a moment: patience again, before they come.
+    context.restart_controller_with(ENDLESS_MS, PATIENT_MS);
+    assert_eq!(cluster.active_controller(), CONTROLLER);
+    assert_usable(context);
+    assert_eq!(fenced(&context.cluster, from), [0; 0]);
+}
+
+/// When the broker does not come back until its session would have ended, an unclean election is made
+/// where it is allowed, and not before.
+pub(crate) fn unclean_after_the_session(context: &mut Context) {
+    let name = context.topic("failover");
+    context.restart_controller_with(SESSION_MS, "300");
+    let behind = OutOfSync::made(context, &name);
+    let cluster = context.whole();
+    let from = end(cluster);
+    cluster.kill(1);
+    cluster.wait_for_topic(&name, "an unclean leader", |p| p[0].leader == 2);
+    let id = crate::log::topic_id(cluster, &name);
+    let records = since(cluster, from);
+    let fenced = records.iter().find(|record| record.fences(1)).unwrap();
+    let elected = |record: &&Logged| record.new_leader(&id) == Some(2);
+    let elected = records.iter().find(elected).unwrap();
+    let waited = elected.time_ms - fenced.time_ms;
+    // The clock that records are stamped with is not the one that waits: a millisecond may be between.
+    assert!(waited + 1 >= SESSION_MS.parse().unwrap(), "{waited} ms");
+    cluster.restart(1);
+    // What broker 1 had alone was lost by decision, so what was acknowledged is not asked for.
+    behind.catch_up(context);
+    cluster.admin("produce_stop", json!({ "topic": name }));
+    context.restart_controller();
+}
+
+/// A partition of 2 and 1 whose leader is 1, while 2 is in service and behind, and a client produces.
+struct OutOfSync<'a>(&'a str);
+
+impl<'a> OutOfSync<'a> {
+    const THROTTLE: [&'static str; 4] = ["--entity-type", "brokers", "--entity-name", "2"];
+
+    fn made(context: &Context, name: &'a str) -> Self {
+        let cluster = context.whole();
+        let configs = [
+            ("unclean.leader.election.enable", "true"),
+            ("min.insync.replicas", "1"),
+            ("follower.replication.throttled.replicas", "*"),
+        ];
+        cluster.create_topic(name, &[&[2, 1]], &configs);
+        let throttle = [
+            "--alter",
+            "--add-config",
+            "follower.replication.throttled.rate=1",
+        ];
+        tool(
+            cluster,
+            "ConfigCommand",
+            &[&throttle[..], &Self::THROTTLE].concat(),
+        );
+        cluster.kill(2);
+        cluster.wait_for_topic(name, "1 alone", |p| p[0].leader == 1 && p[0].isr == [1]);
+        let topic = json!({ "topic": name });
+        let run = json!({ "topic": name, "bytes": 2_000 });
+        cluster.admin("produce_start", run);
+        let count = || {
+            cluster
+                .admin("produce_count", topic.clone())
+                .as_u64()
+                .unwrap()
+        };
+        // More than a follower gets at once.
+        cluster.wait("records", || count() > 1_500);
+        cluster.restart(2);
+        context.whole();
+        let before = count();
+        cluster.wait("records", || count() > before + 500);
+        let partitions = cluster.partitions(name);
+        assert_eq!(partitions[0].isr, [1], "broker 2 is to be behind");
+        Self(name)
+    }
+
+    /// Takes the throttle off, and waits until both replicas are in sync.
+    fn catch_up(self, context: &Context) {
+        let cluster = context.whole();
+        let free = [
+            "--alter",
+            "--delete-config",
+            "follower.replication.throttled.rate",
+        ];
+        tool(
+            cluster,
+            "ConfigCommand",
+            &[&free[..], &Self::THROTTLE].concat(),
+        );
+        context.in_sync(&[self.0]);
+    }
+}
+
+/// The brokers that were fenced since an offset.
+fn fenced(cluster: &Cluster, from: i64) -> Vec<i64> {
+    let records = since(cluster, from);
+    let fenced = |record: &Logged| (1..=3).find(|id| record.fences(*id));
+    records.iter().filter_map(fenced).map(i64::from).collect()
+}
+
+/// The controller takes changes, and the brokers follow.
+fn assert_usable(context: &mut Context) {
+    let name = context.topic("failover");
+    context.whole().create_topic(&name, &[&[1, 2, 3]], &[]);
+}
