@@ -96,17 +96,8 @@ impl Flow {
         receiver: &mut impl Receive,
     ) {
         self.order += 1;
-        let ack = segment.ack.and_then(|ack| {
-            let other = self.stream(from.other());
-            let place = other.place(ack)?;
-            let is_near = other
-                .next
-                .is_none_or(|next| (place - next).abs() <= MAX_DISTANCE);
-            if is_near {
-                other.acked = other.acked.max(Some(place));
-            }
-            is_near.then_some(place)
-        });
+        let ack = segment.ack;
+        let ack = ack.and_then(|ack| self.stream(from.other()).show(ack));
         let stream = self.stream(from);
         let mut sequence = segment.sequence;
         if segment.syn {
@@ -123,6 +114,10 @@ impl Flow {
             stream.fin = Some(end);
         }
         if is_empty {
+            // What only acknowledges says how far its own side is.
+            if segment.ack.is_some() && !segment.fin {
+                stream.show(sequence);
+            }
             // A SYN may begin what waits.
             if self.held_segments > 0 {
                 self.advance(receiver);
@@ -186,9 +181,9 @@ impl Flow {
         for side in Side::BOTH {
             let stream = self.stream(side);
             let Some(next) = stream.next else { continue };
-            // FIN takes a number too, so that one byte more may be acknowledged.
-            let acked = stream.acked.filter(|acked| acked - next > 1);
-            let end = stream.fin.or(acked).map_or(next, |end| end.max(next));
+            // FIN takes a number too, so that one byte more may be shown.
+            let shown = stream.shown.filter(|shown| shown - next > 1);
+            let end = stream.fin.or(shown).map_or(next, |end| end.max(next));
             if end > next && end - next <= MAX_DISTANCE {
                 stream.advance_to(end);
                 let len = end.abs_diff(next);
@@ -345,7 +340,12 @@ impl Flow {
                     .into_iter()
                     .chain(front.map(|front| front.place))
                     .min();
-                let next = self.stream(other).next;
+                let Stream { next, fin, .. } = *self.stream(other);
+                // What acknowledges a FIN goes one number past the last byte.
+                let until = until.map(|until| match fin {
+                    Some(fin) if until == fin + 1 => fin,
+                    _ => until,
+                });
                 if let Some((until, next)) = until.zip(next).filter(|(until, next)| until > next) {
                     if front.is_none() && until - next == 1 {
                         // That is its FIN, which the capture lacks.

@@ -64,6 +64,42 @@ impl Packet {
         )
     }
 
+    /// The ports that it comes from and goes to.
+    pub(crate) fn ports(&self) -> (u16, u16) {
+        let (from, to, _) = self.key();
+        (from, to)
+    }
+
+    /// Each byte that it carries: the ports and the sequence number.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (u16, u16, u32)> {
+        let (from, to, first) = self.key();
+        let len = self.payload().len() as u32;
+        (0..len).map(move |at| (from, to, first.wrapping_add(at)))
+    }
+
+    /// Whether it begins what its side sends.
+    pub(crate) fn is_first(&self) -> bool {
+        self.flags() & 0x02 != 0
+    }
+
+    /// Whether it ends what its side sends, which takes a number as a byte does.
+    pub(crate) fn is_last(&self) -> bool {
+        self.flags() & 0x01 != 0
+    }
+
+    fn flags(&self) -> u8 {
+        let ip = &self.0[RECORD + ETHERNET..];
+        ip[usize::from(ip[0] & 15) * 4..][13]
+    }
+
+    /// The sequence number that it acknowledges everything before; the first packet does not.
+    pub(crate) fn acknowledges(&self) -> Option<u32> {
+        let ip = &self.0[RECORD + ETHERNET..];
+        let tcp = &ip[usize::from(ip[0] & 15) * 4..];
+        let number = u32::from_be_bytes([tcp[8], tcp[9], tcp[10], tcp[11]]);
+        (self.flags() & 0x10 != 0).then_some(number)
+    }
+
     /// The packet as a capture with this snap length has it.
     pub(crate) fn cut(&self, snap_length: usize) -> Self {
         let captured = (self.0.len() - RECORD).min(snap_length);

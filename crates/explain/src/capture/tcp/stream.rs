@@ -19,8 +19,8 @@ pub(super) struct Stream {
     pub(super) is_whole: bool,
     /// Segments that wait, by place.
     pub(super) held: BTreeMap<i64, Held>,
-    /// How far the other side has got it.
-    pub(super) acked: Option<i64>,
+    /// How far the other side has got it, or this side says that it is.
+    pub(super) shown: Option<i64>,
     /// Where it ends.
     pub(super) fin: Option<i64>,
 }
@@ -65,6 +65,17 @@ impl Stream {
             self.anchor = Some((sequence, 0));
             0
         })
+    }
+
+    /// Somebody says that so much was sent. The answer is the place, if it is near.
+    pub(super) fn show(&mut self, sequence: u32) -> Option<i64> {
+        let place = self.place(sequence)?;
+        let is_near = |next: i64| (place - next).abs() <= MAX_DISTANCE;
+        if !self.next.is_none_or(is_near) {
+            return None;
+        }
+        self.shown = self.shown.max(Some(place));
+        Some(place)
     }
 
     pub(super) fn advance_to(&mut self, place: i64) {

@@ -75,6 +75,11 @@ impl Connection {
         }
     }
 
+    /// Acknowledges what came, and sends nothing.
+    pub(crate) fn acknowledge(&mut self, is_from_client: bool) {
+        self.push(is_from_client, ACK, Vec::new());
+    }
+
     /// A request and its response.
     pub(crate) fn exchange(&mut self, api: ApiVersion, id: i32, most: usize) {
         self.send(true, &frame(api, Direction::Request, id), most);

@@ -1,9 +1,11 @@
 //! Captures with packets that are missing, repeated, out of order or cut, and with bytes that are
 //! anything.
 
+use klamm_explain::Direction;
 use klamm_explain::capture::{FileError, What};
+use klamm_protocol::{ApiKey, ApiVersion};
 
-use super::build::{SYN, Segment, conversations, pcap};
+use super::build::{Connection, SYN, Segment, conversations, frame, pcap};
 use super::read;
 use crate::support::{instances, seed};
 
@@ -101,6 +103,46 @@ fn missing_packets_are_reported() {
             "{place}: {whole}"
         );
     }
+}
+
+/// The last bytes before a capture ends are missing: whoever acknowledges something later shows that
+/// they were there, the side that got them as well as the one that sent them.
+#[test]
+fn what_is_missing_at_the_end_is_told_by_acknowledgements() {
+    let api = ApiVersion {
+        key: ApiKey::METADATA,
+        version: 12,
+    };
+    let request = frame(api, Direction::Request, 7);
+    for is_from_client in [true, false] {
+        let mut connection = Connection::open(40_000, [7, u32::MAX - 20]);
+        connection.exchange(api, 6, 1000);
+        connection.send(true, &request, 1000);
+        let gone = connection.segments.pop().expect("the request").data.len();
+        assert_eq!(read(&pcap(&connection.segments)).lost(), 0);
+        connection.acknowledge(is_from_client);
+        let read = read(&pcap(&connection.segments));
+        assert_eq!(read.lost(), gone as u64, "{is_from_client}");
+    }
+}
+
+/// The last request is missing, and the server answers after the client's FIN: the number that the FIN
+/// takes is no byte.
+#[test]
+fn an_acknowledged_fin_is_not_a_byte() {
+    let api = ApiVersion {
+        key: ApiKey::METADATA,
+        version: 12,
+    };
+    let mut connection = Connection::open(40_000, [u32::MAX - 100, 7]);
+    connection.exchange(api, 6, 1000);
+    connection.send(true, &frame(api, Direction::Request, 7), 1000);
+    let gone = connection.segments.pop().expect("the request").data.len();
+    connection.finish(true);
+    connection.send(false, &frame(api, Direction::Response, 7), 1000);
+    connection.finish(false);
+    let read = read(&pcap(&connection.segments));
+    assert_eq!(read.lost(), gone as u64, "{:#?}", read.findings);
 }
 
 #[test]
