@@ -23,9 +23,9 @@ import org.apache.kafka.common.serialization.LongDeserializer;
 import org.apache.kafka.common.serialization.LongSerializer;
 
 /**
- * A producer whose transactions write the same number to every partition of a topic, and two members of
- * a consumer group that read what is committed, while brokers come and go. The group has to see each
- * number that was committed in every partition, and none that was aborted.
+ * A producer whose transactions write the same number to every partition of a topic, and two
+ * members of a consumer group that read what is committed, while brokers come and go. The group has
+ * to see each number that was committed in every partition, and none that was aborted.
  */
 final class Transacting {
     private static final Duration POLL = Duration.ofMillis(200);
