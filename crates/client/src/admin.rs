@@ -32,6 +32,8 @@ pub use topics::{
     ClusterMetadata, DescribeTopicsOptions, PartitionDescription, TopicDescription, TopicSelection,
 };
 
+pub(crate) use topics::metadata;
+
 use crate::client::Client;
 use crate::retry::Deadline;
 use crate::{ClientConfig, ClientError};

@@ -10,9 +10,14 @@ use klamm_protocol::messages::describe_cluster::DescribeClusterRequest;
 use klamm_protocol::messages::describe_configs::DescribeConfigsRequest;
 use klamm_protocol::messages::describe_topic_partitions::DescribeTopicPartitionsRequest;
 use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
+use klamm_protocol::messages::fetch::FetchRequest;
 use klamm_protocol::messages::incremental_alter_configs::IncrementalAlterConfigsRequest;
+use klamm_protocol::messages::init_producer_id::InitProducerIdRequest;
+use klamm_protocol::messages::list_offsets::ListOffsetsRequest;
 use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsRequest;
 use klamm_protocol::messages::metadata::MetadataRequest;
+use klamm_protocol::messages::offset_for_leader_epoch::OffsetForLeaderEpochRequest;
+use klamm_protocol::messages::produce::ProduceRequest;
 
 /// A request that this client sends.
 pub(crate) trait ClientRequest: Request {
@@ -50,4 +55,9 @@ pauses! {
     ListPartitionReassignmentsRequest: client since 0,
     DescribeClusterRequest: client since 0,
     DescribeTopicPartitionsRequest: client since 0,
+    ProduceRequest: client since 6,
+    InitProducerIdRequest: client since 1,
+    FetchRequest: client since 8,
+    ListOffsetsRequest: client since 3,
+    OffsetForLeaderEpochRequest: client since 2,
 }

@@ -114,7 +114,7 @@ impl Call {
             });
         }
         loop {
-            let result = self.try_once(client, &mut failed, &build).await;
+            let result = self.once(client, &mut failed, &build).await;
             let mut verdict = Verdict::Take;
             if let Ok(answer) = &result {
                 verdict = judge(answer.version, &answer.response);
@@ -171,7 +171,8 @@ impl Call {
         }
     }
 
-    async fn try_once<R: ClientRequest>(
+    /// Sends the request once, whatever its answer says. `failed` is as for [`Client::peer`].
+    pub(crate) async fn once<R: ClientRequest>(
         &self,
         client: &Client,
         failed: &mut Vec<ServerAddress>,

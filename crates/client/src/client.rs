@@ -8,7 +8,7 @@ use klamm_protocol::messages::metadata::MetadataRequest;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::metadata::{Cluster, NAMES_CONTROLLER};
+use crate::metadata::{Cluster, NAMES_CONTROLLER, address};
 use crate::pool::{Peer, Pool};
 use crate::retry::Deadline;
 use crate::{Bootstrap, ClientConfig, ClientError};
@@ -274,6 +274,17 @@ impl Client {
         known.cluster = Some(cluster.clone());
         known.stale = false;
         cluster
+    }
+
+    /// Takes note of where nodes are that an answer names as new leaders (KIP-951).
+    pub(crate) fn learned_nodes<'a>(&self, nodes: impl Iterator<Item = (i32, &'a str, i32)>) {
+        let nodes: Vec<_> = nodes
+            .filter_map(|(node, host, port)| address(node, host, port))
+            .collect();
+        if let (false, Some(cluster)) = (nodes.is_empty(), &mut self.known().cluster) {
+            let cluster = Arc::make_mut(cluster);
+            cluster.nodes.extend(nodes);
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -1,6 +1,6 @@
-//! A Kafka client: admin calls, metadata, retries and deadlines.
+//! A Kafka client: admin calls, records, metadata, retries and deadlines.
 //!
-//! [`Admin`] is where to begin:
+//! [`Producer`] sends records and [`Consumer`] reads them. [`Admin`] looks at clusters and changes them:
 //!
 //! ```no_run
 //! use klamm_client::{
@@ -36,10 +36,14 @@ mod api;
 mod call;
 mod client;
 mod config;
+mod consumer;
+mod errand;
 mod error;
+mod leaders;
 mod metadata;
 mod negotiation;
 mod pool;
+mod producer;
 mod retry;
 mod types;
 
@@ -54,12 +58,20 @@ pub use admin::{
     OngoingReassignment, PartitionDescription, Placement, TopicDescription, TopicSelection,
 };
 pub use config::{Bootstrap, ClientConfig};
+pub use consumer::{
+    ConsumeError, Consumer, ConsumerOptions, IsolationLevel, OffsetReset, PartitionRecords, SeekTo,
+};
 pub use error::{ClientError, ItemError, PartitionError};
 pub use klamm_net::{
     Cause, Connector, NetError, ParseAddressError, ServerAddress, TcpConnector, Transport,
 };
+pub use klamm_protocol::records::{Codec, Compression, Header, Headers, Record, RecordsError};
 pub use klamm_protocol::{
-    ApiKey, BrokerId, ErrorCode, LeaderEpoch, PartitionIndex, SmallString, Uuid, VersionRange,
+    ApiKey, BrokerId, Bytes, ErrorCode, LeaderEpoch, Offset, PartitionIndex, SmallString, Uuid,
+    VersionRange,
 };
 pub use negotiation::ServerVersions;
+pub use producer::{
+    Acks, Delivery, ProduceError, Producer, ProducerOptions, ProducerRecord, RecordMetadata,
+};
 pub use types::TopicPartition;

@@ -18,7 +18,7 @@ pub(crate) const CONTROLLER_ENDPOINTS: i8 = 2;
 pub(crate) const NAMES_CONTROLLER: VersionRange = VersionRange::new(1, i16::MAX);
 
 /// The nodes that calls go to, as one of them told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     /// Who told.
     pub(crate) server: ServerAddress,
@@ -111,7 +111,7 @@ pub(crate) fn no_topics(version: i16) -> MetadataRequest {
 }
 
 /// A node with the address it advertises, unless it is none that can be connected to.
-fn address(node: i32, host: &str, port: i32) -> Option<(BrokerId, ServerAddress)> {
+pub(crate) fn address(node: i32, host: &str, port: i32) -> Option<(BrokerId, ServerAddress)> {
     let port = u16::try_from(port).ok().filter(|port| *port > 0)?;
     Some((BrokerId(node), ServerAddress::new(host, port)))
 }

@@ -152,7 +152,7 @@ impl Admin {
 }
 
 /// Describes the cluster and topics, internal ones included.
-pub(super) async fn metadata(
+pub(crate) async fn metadata(
     client: &Client,
     topics: &TopicSelection,
     deadline: Deadline,

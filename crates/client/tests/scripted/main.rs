@@ -7,9 +7,14 @@
 
 mod bootstrap;
 mod changing;
+mod consuming;
 mod describing;
 mod elections;
+mod fetching;
 mod large_elections;
+mod log;
 mod negotiation;
+mod producing;
 mod retries;
 mod support;
+mod trouble;
