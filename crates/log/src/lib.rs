@@ -16,7 +16,6 @@
 //! snapshots), KIP-858 (directory ids), and the files of Apache Kafka 4.4.0 themselves.
 
 mod checkpoint;
-mod epochs;
 mod error;
 mod files;
 mod index;
@@ -32,7 +31,6 @@ mod tail;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use epochs::{EpochEnd, EpochEntry, Epochs};
 pub use error::{After, Damage, LogError};
 pub use files::OpenFiles;
 pub use log::{Appended, Cut, Log, Recover, Recovery, Retention, Slice, Timestamped, Unflushed};

@@ -2,10 +2,9 @@ use std::io::IoSlice;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use klamm_protocol::{LeaderEpoch, Offset};
+use klamm_protocol::{EpochEnd, EpochEntry, LeaderEpoch, LeaderEpochs, Offset};
 
 use crate::checkpoint;
-use crate::epochs::{EpochEnd, EpochEntry, Epochs};
 use crate::error::LogError;
 use crate::files::LogFiles;
 use crate::index::Index;
@@ -72,7 +71,7 @@ pub struct Log {
     /// Oldest first.
     closed: Vec<Segment>,
     active: Active,
-    epochs: Epochs,
+    epochs: LeaderEpochs,
     start: Offset,
     end: Offset,
     flushed: Offset,
@@ -98,7 +97,7 @@ impl Log {
     }
 
     /// The leader epochs of its batches.
-    pub fn epochs(&self) -> &Epochs {
+    pub fn epochs(&self) -> &LeaderEpochs {
         &self.epochs
     }
 
@@ -107,7 +106,7 @@ impl Log {
         Some(self.epochs.last()?.epoch)
     }
 
-    /// See [`Epochs::end_of`].
+    /// See [`LeaderEpochs::end_of`].
     pub fn end_of_epoch(&self, epoch: LeaderEpoch) -> Option<EpochEnd> {
         self.epochs.end_of(epoch, self.end)
     }

@@ -9,6 +9,7 @@
 //! - [`records`]: record batches (v2, compressed or not) and the older message sets.
 //! - [`frame`]: requests and responses with their headers and length prefix.
 //! - `schemas`: the schemas' texts, with the feature of that name.
+//! - [`LeaderEpochs`]: which leader epochs a log has, for whoever keeps or compares logs.
 //! - [`wire`]: the reader and writer everything above is made of, with the limits on hostile input.
 
 #![no_std]
@@ -22,6 +23,7 @@ mod codec;
 mod error_code;
 pub mod frame;
 mod ids;
+mod leader_epochs;
 mod message;
 pub mod records;
 #[cfg(feature = "schemas")]
@@ -44,6 +46,7 @@ pub use bytes::Bytes;
 pub use codec::{Codec, MessageKind, TranscodeError, Transcoded, codecs};
 pub use error_code::ErrorCode;
 pub use ids::{BrokerId, LeaderEpoch, Offset, PartitionEpoch, PartitionIndex, Uuid};
+pub use leader_epochs::{EpochEnd, EpochEntry, LeaderEpochs};
 pub use message::{
     Decoded, Message, Request, VersionRange, decode, encode, encode_segments, write_checked,
 };

@@ -2,11 +2,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use klamm_protocol::{LeaderEpoch, Offset};
+use klamm_protocol::{EpochEntry, LeaderEpoch, LeaderEpochs, Offset};
 
 use super::{EPOCHS_FILE, Log};
 use crate::checkpoint;
-use crate::epochs::{EpochEntry, Epochs};
 use crate::error::{After, Damage, LogError};
 use crate::files::{LogFiles, OpenFiles};
 use crate::names::{Kind, number};
@@ -83,7 +82,7 @@ impl Log {
                 if let Err(e @ LogError::Io { .. }) = missing {
                     return Err(e);
                 }
-                (Epochs::default(), Recover::All)
+                (LeaderEpochs::default(), Recover::All)
             }
         };
         let interval = options.index_interval_bytes.into();
@@ -192,7 +191,7 @@ fn is_leftover(name: &str) -> bool {
     is_temporary && (segment || name == "leader-epoch-checkpoint.tmp")
 }
 
-fn read_epochs(dir: &dyn Dir) -> Result<Option<Epochs>, LogError> {
+fn read_epochs(dir: &dyn Dir) -> Result<Option<LeaderEpochs>, LogError> {
     let entry = |line: &str| {
         let (epoch, start) = line.split_once(' ')?;
         Some(EpochEntry {
@@ -201,7 +200,7 @@ fn read_epochs(dir: &dyn Dir) -> Result<Option<Epochs>, LogError> {
         })
     };
     let entries = checkpoint::read(dir, EPOCHS_FILE, entry)?;
-    Ok((!entries.is_empty()).then(|| Epochs::from_entries(entries)))
+    Ok((!entries.is_empty()).then(|| LeaderEpochs::from_entries(entries)))
 }
 
 struct Opening {
@@ -210,8 +209,8 @@ struct Opening {
     recover: Recover,
     recovery: Recovery,
     /// As in the file.
-    known: Epochs,
-    epochs: Epochs,
+    known: LeaderEpochs,
+    epochs: LeaderEpochs,
     /// The offset that comes next, and the newest epoch so far.
     next: Offset,
     epoch: LeaderEpoch,

@@ -1,4 +1,6 @@
-use klamm_protocol::{LeaderEpoch, Offset};
+use alloc::vec::Vec;
+
+use crate::{LeaderEpoch, Offset};
 
 /// A leader epoch, and the first offset that was written in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +15,13 @@ pub struct EpochEntry {
 ///
 /// Both numbers grow from entry to entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Epochs {
+pub struct LeaderEpochs {
     entries: Vec<EpochEntry>,
 }
 
-impl Epochs {
+impl LeaderEpochs {
     /// Takes over entries as they were read from a file; such that do not fit are dropped.
-    pub(crate) fn from_entries(entries: impl IntoIterator<Item = EpochEntry>) -> Self {
+    pub fn from_entries(entries: impl IntoIterator<Item = EpochEntry>) -> Self {
         let mut epochs = Self::default();
         for entry in entries {
             epochs.assign(entry.epoch, entry.start);
@@ -62,7 +64,7 @@ impl Epochs {
 
     /// Takes note that an epoch begins at an offset, and says whether that was new. Entries that
     /// contradict it are dropped: they come from records that are not there any more.
-    pub(crate) fn assign(&mut self, epoch: LeaderEpoch, start: Offset) -> bool {
+    pub fn assign(&mut self, epoch: LeaderEpoch, start: Offset) -> bool {
         if epoch.0 < 0 || start.0 < 0 {
             return false;
         }
@@ -83,14 +85,14 @@ impl Epochs {
     }
 
     /// Forgets the epochs of offsets from `end` on, and says whether there were any.
-    pub(crate) fn truncate(&mut self, end: Offset) -> bool {
+    pub fn truncate(&mut self, end: Offset) -> bool {
         let before = self.entries.len();
         self.entries.retain(|entry| entry.start < end);
         self.entries.len() != before
     }
 
     /// Forgets the epochs of offsets before `start`, and says whether anything changed.
-    pub(crate) fn delete_before(&mut self, start: Offset) -> bool {
+    pub fn delete_before(&mut self, start: Offset) -> bool {
         let after = self.entries.partition_point(|entry| entry.start <= start);
         let Some(first) = after.checked_sub(1) else {
             return false;
@@ -115,14 +117,14 @@ pub struct EpochEnd {
 mod tests {
     use super::*;
 
-    fn epochs(entries: &[(i32, i64)]) -> Epochs {
-        Epochs::from_entries(entries.iter().map(|&(epoch, start)| EpochEntry {
+    fn epochs(entries: &[(i32, i64)]) -> LeaderEpochs {
+        LeaderEpochs::from_entries(entries.iter().map(|&(epoch, start)| EpochEntry {
             epoch: LeaderEpoch(epoch),
             start: Offset(start),
         }))
     }
 
-    fn end(epochs: &Epochs, epoch: i32) -> Option<(i32, i64)> {
+    fn end(epochs: &LeaderEpochs, epoch: i32) -> Option<(i32, i64)> {
         let end = epochs.end_of(LeaderEpoch(epoch), Offset(100))?;
         Some((end.epoch.0, end.end.0))
     }
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(end(&epochs, 6), Some((4, 30)));
         assert_eq!(end(&epochs, 7), Some((7, 100)));
         assert_eq!(end(&epochs, 8), None);
-        assert_eq!(end(&Epochs::default(), 0), None);
+        assert_eq!(end(&LeaderEpochs::default(), 0), None);
     }
 
     #[test]
