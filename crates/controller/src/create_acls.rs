@@ -61,9 +61,11 @@ impl CreateAcls<'_> {
                 Ok(())
             });
             let refusal = created.err();
+            let text = refusal.as_ref().map_or("", |refusal| &*refusal.text);
             results.push(AclCreationResult {
                 error_code: refusal.as_ref().map_or(0, |refusal| refusal.code.0),
-                error_message: refusal.map(|refusal| (&*refusal.text).into()),
+                // Where all is well Apache Kafka leaves the schema's default, an empty text.
+                error_message: Some(text.into()),
                 ..Default::default()
             });
         }

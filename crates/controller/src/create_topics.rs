@@ -143,6 +143,8 @@ impl CreateTopics<'_> {
         let result = CreatableTopicResult {
             name: topic.name.clone(),
             topic_id: id,
+            // The schema's default is an empty text.
+            error_message: None,
             ..Default::default()
         };
         match (self.may_describe_configs)(&topic.name) {

@@ -47,9 +47,13 @@ impl DescribeConfigs<'_> {
             let refusal = described.as_ref().err();
             DescribeConfigsResult {
                 error_code: refusal.map_or(0, |refusal| refusal.code.0),
-                error_message: refusal
-                    .filter(|refusal| !refusal.text.is_empty())
-                    .map(|refusal| (&*refusal.text).into()),
+                // Where all is well Apache Kafka leaves the schema's default, an empty text.
+                error_message: match refusal {
+                    None => Some("".into()),
+                    Some(refusal) => Some(&*refusal.text)
+                        .filter(|text| !text.is_empty())
+                        .map(Into::into),
+                },
                 resource_type: asked.resource_type,
                 resource_name: asked.resource_name.clone(),
                 configs: described.unwrap_or_default(),

@@ -28,6 +28,8 @@ pub fn alter_partition_reassignments(
 ) -> Decision<AlterPartitionReassignmentsResponse> {
     let mut decision = Decision::answer(AlterPartitionReassignmentsResponse {
         allow_replication_factor_change: request.allow_replication_factor_change,
+        // The schema's default is an empty text.
+        error_message: None,
         ..Default::default()
     });
     let mut seen = BTreeSet::new();
@@ -223,6 +225,7 @@ pub fn list_partition_reassignments(
             ..Default::default()
         });
     ListPartitionReassignmentsResponse {
+        error_message: None,
         topics: topics.collect(),
         ..Default::default()
     }

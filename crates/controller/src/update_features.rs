@@ -33,7 +33,11 @@ pub struct UpdateFeatures<'a> {
 impl UpdateFeatures<'_> {
     /// Changes all of the features or none.
     pub fn decide(&self, view: &View<'_>) -> Decision<UpdateFeaturesResponse> {
-        let mut decision = Decision::answer(UpdateFeaturesResponse::default());
+        let mut decision = Decision::answer(UpdateFeaturesResponse {
+            // The schema's default is an empty text.
+            error_message: None,
+            ..Default::default()
+        });
         decision.atomic = true;
         match self.records(view) {
             Ok(records) => {

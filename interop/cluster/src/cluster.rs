@@ -75,7 +75,7 @@ impl Cluster {
             .iter()
             .map(|&address| Node::new(spec, address, &addresses, dir.path()))
             .collect();
-        let id = random_cluster_id();
+        let id = spec.cluster_id.clone().unwrap_or_else(random_cluster_id);
         for node in &mut nodes {
             if !spec.spares.contains(&node.address.id) {
                 let args = spec.format(node.address.role);

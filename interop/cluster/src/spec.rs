@@ -34,6 +34,7 @@ pub struct Spec {
     /// Each with the nodes that it is for; none is all of them.
     properties: Vec<(Option<Role>, String, String)>,
     format_args: Vec<String>,
+    pub(crate) cluster_id: Option<String>,
     controllers: Program,
     /// What brokers run.
     pub(crate) release: Release,
@@ -101,6 +102,7 @@ impl Spec {
             spares: Vec::new(),
             properties: Vec::new(),
             format_args: Vec::new(),
+            cluster_id: None,
             controllers: Program::Apache,
             release: Release::Latest,
             dynamic: false,
@@ -164,6 +166,13 @@ impl Spec {
     pub fn format_args(mut self, args: &[&str]) -> Self {
         self.format_args
             .extend(args.iter().map(|&arg| arg.to_owned()));
+        self
+    }
+
+    /// The cluster's id, a random one unless set.
+    #[must_use]
+    pub fn cluster_id(mut self, id: &str) -> Self {
+        self.cluster_id = Some(id.to_owned());
         self
     }
 

@@ -266,3 +266,13 @@ fn those_under_way_are_listed() {
     assert_eq!(list(Some(&[("t", &[1])])), []);
     assert_eq!(list(Some(&[])), []);
 }
+
+#[test]
+fn nothing_is_said_where_all_is_well() {
+    let fixture = cluster();
+    let moved = alter_partition_reassignments(&fixture.view(), &request("t", &[]));
+    assert_eq!(moved.response.error_message, None);
+    let all = ListPartitionReassignmentsRequest::default();
+    let listed = list_partition_reassignments(&fixture.view(), &all);
+    assert_eq!(listed.error_message, None);
+}

@@ -2,7 +2,8 @@ use klamm_controller::alter_partition_reassignments;
 use klamm_metadata::Operation;
 use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::alter_partition_reassignments::{
-    AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse,
+    AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse, ReassignablePartition,
+    ReassignablePartitionResponse, ReassignableTopic, ReassignableTopicResponse,
 };
 
 use super::serve::{Api, Call, Decide};
@@ -18,9 +19,21 @@ impl Api for AlterPartitionReassignmentsRequest {
         error: ErrorCode,
         text: Option<&str>,
     ) -> AlterPartitionReassignmentsResponse {
+        let partition = |partition: &ReassignablePartition| ReassignablePartitionResponse {
+            partition_index: partition.partition_index,
+            error_code: error.0,
+            error_message: text.map(Into::into),
+            ..ReassignablePartitionResponse::default()
+        };
+        let topic = |topic: &ReassignableTopic| ReassignableTopicResponse {
+            name: topic.name.clone(),
+            partitions: topic.partitions.iter().map(partition).collect(),
+            ..ReassignableTopicResponse::default()
+        };
         AlterPartitionReassignmentsResponse {
             error_code: error.0,
             error_message: text.map(Into::into),
+            responses: self.topics.iter().map(topic).collect(),
             ..AlterPartitionReassignmentsResponse::default()
         }
     }

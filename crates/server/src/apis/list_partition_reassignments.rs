@@ -3,6 +3,7 @@ use klamm_metadata::Operation;
 use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::list_partition_reassignments::{
     ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse,
+    ListPartitionReassignmentsTopics, OngoingPartitionReassignment, OngoingTopicReassignment,
 };
 
 use super::serve::{Api, Call, Decide};
@@ -18,9 +19,23 @@ impl Api for ListPartitionReassignmentsRequest {
         error: ErrorCode,
         text: Option<&str>,
     ) -> ListPartitionReassignmentsResponse {
+        // What was asked for comes back, as if nothing moved.
+        let topic = |topic: &ListPartitionReassignmentsTopics| OngoingTopicReassignment {
+            name: topic.name.clone(),
+            partitions: topic
+                .partition_indexes
+                .iter()
+                .map(|&partition_index| OngoingPartitionReassignment {
+                    partition_index,
+                    ..OngoingPartitionReassignment::default()
+                })
+                .collect(),
+            ..OngoingTopicReassignment::default()
+        };
         ListPartitionReassignmentsResponse {
             error_code: error.0,
             error_message: text.map(Into::into),
+            topics: self.topics.iter().flatten().map(topic).collect(),
             ..ListPartitionReassignmentsResponse::default()
         }
     }

@@ -2,9 +2,15 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use klamm_protocol::data::clients::DefaultPrincipalData;
+use klamm_protocol::messages::alter_partition_reassignments::{
+    AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic,
+};
 use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
 use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse};
 use klamm_protocol::messages::envelope::{EnvelopeRequest, EnvelopeResponse};
+use klamm_protocol::messages::list_partition_reassignments::{
+    ListPartitionReassignmentsRequest, ListPartitionReassignmentsTopics,
+};
 use klamm_protocol::{ErrorCode, Request, encode, frame};
 
 use crate::support::admin::{preferred, topic};
@@ -112,4 +118,43 @@ async fn brokers_need_to_be_allowed_too() {
     assert_eq!(ErrorCode(client.ask(&forwarded).await.error_code), denied);
     let response = client.ask(&preferred("orders", 0)).await;
     assert_eq!(ErrorCode(response.error_code), denied);
+}
+
+#[tokio::test]
+async fn a_refusal_names_what_was_asked_for() {
+    let mut home = Home::new();
+    let authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+    home.set("authorizer.class.name", authorizer);
+    let controller = home.start().await;
+    let client = controller.connect().await;
+    let denied = ErrorCode::CLUSTER_AUTHORIZATION_FAILED;
+    let moved = AlterPartitionReassignmentsRequest {
+        topics: vec![ReassignableTopic {
+            name: "orders".into(),
+            partitions: vec![ReassignablePartition {
+                partition_index: 3,
+                ..ReassignablePartition::default()
+            }],
+            ..ReassignableTopic::default()
+        }],
+        ..AlterPartitionReassignmentsRequest::default()
+    };
+    let response = client.ask(&moved).await;
+    assert_eq!(ErrorCode(response.error_code), denied);
+    let partition = &response.responses[0].partitions[0];
+    assert_eq!(partition.partition_index, 3);
+    assert_eq!(ErrorCode(partition.error_code), denied);
+
+    let listed = ListPartitionReassignmentsRequest {
+        topics: Some(vec![ListPartitionReassignmentsTopics {
+            name: "orders".into(),
+            partition_indexes: [3].into_iter().collect(),
+            ..ListPartitionReassignmentsTopics::default()
+        }]),
+        ..ListPartitionReassignmentsRequest::default()
+    };
+    let response = client.ask(&listed).await;
+    assert_eq!(ErrorCode(response.error_code), denied);
+    assert_eq!(response.topics[0].name, "orders");
+    assert_eq!(response.topics[0].partitions[0].partition_index, 3);
 }

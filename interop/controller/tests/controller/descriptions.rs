@@ -188,6 +188,7 @@ fn compare(context: &mut Context, rng: &mut Rng) -> usize {
             "{kind} {name}"
         );
         let message = ours.error_message.as_ref().map(ToString::to_string);
+        let message = message.filter(|text| !text.is_empty());
         let theirs_message = theirs["errorMessage"]
             .as_str()
             .filter(|text| !text.is_empty());

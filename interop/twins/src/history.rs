@@ -1,0 +1,188 @@
+//! A history: operations one after the other, each compared.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use crate::known;
+use crate::log::Entry;
+use crate::operations::Step;
+use crate::pair::Pair;
+use crate::side::Side;
+use crate::wire::Said;
+
+/// What was not the same.
+pub(crate) struct Difference {
+    pub(crate) at: usize,
+    pub(crate) text: String,
+}
+
+/// What one side did.
+pub(crate) struct Outcome {
+    pub(crate) said: Said,
+    pub(crate) response: Value,
+    pub(crate) records: Vec<Value>,
+}
+
+/// Counts of what was compared.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) operations: usize,
+    pub(crate) records: usize,
+    pub(crate) known: BTreeMap<&'static str, usize>,
+    /// How often each API was asked, and how often something changed.
+    pub(crate) apis: BTreeMap<&'static str, (usize, usize)>,
+    /// How often each error was answered.
+    pub(crate) errors: BTreeMap<i64, usize>,
+}
+
+/// Runs operations drawn by a seed until there is a difference.
+pub(crate) fn random(
+    pair: &mut Pair,
+    seed: u64,
+    count: usize,
+    tally: &mut Tally,
+) -> (Vec<Step>, Option<Difference>) {
+    let mut rng = Rng::with_seed(seed);
+    let mut steps = Vec::new();
+    for at in 0..count {
+        let step = Step::random(&mut rng, pair.apache.image());
+        let difference = compare(pair, at, &step, tally);
+        steps.push(step);
+        if difference.is_some() {
+            return (steps, difference);
+        }
+    }
+    let difference = images(pair, count);
+    (steps, difference)
+}
+
+/// Runs these operations until there is a difference.
+pub(crate) fn replay(pair: &mut Pair, steps: &[&Step]) -> Option<Difference> {
+    let mut tally = Tally::default();
+    let mut each = steps.iter().enumerate();
+    each.find_map(|(at, step)| compare(pair, at, step, &mut tally))
+        .or_else(|| images(pair, steps.len()))
+}
+
+fn compare(pair: &mut Pair, at: usize, step: &Step, tally: &mut Tally) -> Option<Difference> {
+    let before = state(&pair.apache);
+    let mut apache = outcome(&mut pair.apache, step);
+    let klamm = outcome(&mut pair.klamm, step);
+    tally.operations += 1;
+    tally.records += apache.records.len();
+    let (asked, changed) = tally.apis.entry(apache.said.api).or_default();
+    *asked += 1;
+    *changed += usize::from(!apache.records.is_empty());
+    errors(&apache.response, &mut tally.errors);
+    for known in known::excuse(&mut apache, &klamm) {
+        *tally.known.entry(known).or_default() += 1;
+    }
+    let is_same = apache.response == klamm.response && apache.records == klamm.records;
+    let text = (!is_same).then(|| told(step, &before, &apache, &klamm));
+    let difference = text.map(|text| Difference { at, text });
+    if difference.is_none() && step.operation.spread().is_some() {
+        pair.forget_placed();
+    }
+    difference
+}
+
+fn outcome(side: &mut Side, step: &Step) -> Outcome {
+    let said = step.operation.ask(side, step.how);
+    let entries = side.news();
+    let spread = step.operation.spread();
+    let shown = |entry: &Entry| match spread {
+        Some(spread) => spread.shown(entry, side.image().cluster()),
+        None => entry.shown(),
+    };
+    let mut records: Vec<Value> = entries
+        .iter()
+        .map(|entry| side.named(shown(entry)))
+        .collect();
+    records.sort_by_cached_key(Value::to_string);
+    Outcome {
+        response: side.named(said.response.clone()),
+        said,
+        records,
+    }
+}
+
+/// Counts the errors in an answer.
+fn errors(answer: &Value, counts: &mut BTreeMap<i64, usize>) {
+    match answer {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if let (true, Some(code)) = (name == "errorCode", value.as_i64()) {
+                    *counts.entry(code).or_default() += 1;
+                }
+                errors(value, counts);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|item| errors(item, counts)),
+        _ => {}
+    }
+}
+
+/// The metadata as a whole.
+fn images(pair: &Pair, at: usize) -> Option<Difference> {
+    let (apache, klamm) = (pair.apache.snapshot(), pair.klamm.snapshot());
+    let only = |these: &[String], those: &[String]| {
+        let only = these.iter().filter(|record| !those.contains(record));
+        only.map(|record| format!("    {record}\n"))
+            .collect::<String>()
+    };
+    let (apache_only, klamm_only) = (only(&apache, &klamm), only(&klamm, &apache));
+    let text = format!("the metadata differs\n  apache:\n{apache_only}  klamm:\n{klamm_only}");
+    (apache != klamm).then_some(Difference { at, text })
+}
+
+fn told(step: &Step, before: &str, apache: &Outcome, klamm: &Outcome) -> String {
+    let said = &apache.said;
+    let principal = said.principal.unwrap_or("ANONYMOUS");
+    let mut text = format!("{} v{} of {principal}\n", said.api, said.version);
+    let mut line = |what: &str, value: &dyn std::fmt::Display| {
+        writeln!(text, "  {what}: {value}").expect("a String takes everything");
+    };
+    line("means", &format_args!("{:?}", step.operation));
+    line("before", &before);
+    for (name, side) in [("apache", apache), ("klamm", klamm)] {
+        line(name, &"");
+        line("  request ", &side.said.request);
+        line("  response", &side.response);
+        for record in &side.records {
+            line("  record  ", record);
+        }
+    }
+    text
+}
+
+/// Brokers and partitions in short.
+fn state(side: &Side) -> String {
+    let mut text = String::new();
+    let mut line = |what: std::fmt::Arguments<'_>| {
+        write!(text, "\n    {what}").expect("a String takes everything");
+    };
+    for broker in side.image().cluster().brokers() {
+        let is = match (broker.fenced, broker.in_controlled_shutdown) {
+            (true, _) => "fenced",
+            (_, true) => "shutting down",
+            _ => "active",
+        };
+        let (id, dirs, cordoned) = (broker.id, &broker.log_dirs, &broker.cordoned_log_dirs);
+        line(format_args!(
+            "broker {id} {is} dirs {dirs:?} cordoned {cordoned:?}"
+        ));
+    }
+    for topic in side.image().topics().iter_by_name() {
+        for (index, partition) in topic.partitions() {
+            line(format_args!("{}-{index} {partition:?}", topic.name()));
+        }
+    }
+    for resource in side.image().configs().resources() {
+        let values: Vec<_> = side.image().configs().values(&resource).collect();
+        line(format_args!("{resource:?} {values:?}"));
+    }
+    text
+}
