@@ -24,8 +24,8 @@ fn stops_fenced(apache: &Outcome, klamm: &Outcome) -> bool {
         return false;
     };
     let change = &record["BrokerRegistrationChangeRecord v0"];
-    let is_fence = change.as_object().is_some_and(|fields| fields.len() == 3)
-        && change["fenced"] == Value::from(1);
+    let is_fence =
+        change.as_object().is_some_and(|fields| fields.len() == 3) && change["fenced"] == 1;
     let request = &apache.said.request;
     request["wantShutDown"] == Value::Bool(true) && is_fence && klamm.records.is_empty()
 }
