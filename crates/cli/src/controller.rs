@@ -90,6 +90,9 @@ async fn serve(settings: ControllerSettings) -> Result<Exit, Problem> {
     for address in node.addresses() {
         tracing::info!(node = id.0, %address, "listening");
     }
+    if let Some(address) = node.http_address() {
+        tracing::info!(node = id.0, %address, "health and metrics");
+    }
     match interrupt.race(node.failed()).await {
         Ok(outcome) => outcome.map_err(|error| fatal_problem(&error))?,
         Err(_) => {

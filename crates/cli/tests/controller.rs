@@ -200,15 +200,19 @@ async fn what_cannot_start_says_why() {
 
     let dir = tempfile::tempdir().expect("a temporary directory");
     let config = write(dir.path(), "server.properties", 0);
-    std::fs::create_dir(dir.path().join("data")).expect("a directory");
-    let finished = klamm(&format!("controller --config {}", config.display())).await;
-    assert_eq!(finished.code, Some(1), "{finished}");
-    assert!(
-        finished
-            .stderr
-            .contains("is not formatted: run klamm format first"),
-        "{finished}"
-    );
+    for has_directory in [false, true] {
+        if has_directory {
+            std::fs::create_dir(dir.path().join("data")).expect("a directory");
+        }
+        let finished = klamm(&format!("controller --config {}", config.display())).await;
+        assert_eq!(finished.code, Some(1), "{finished}");
+        assert!(
+            finished
+                .stderr
+                .contains("is not formatted: run klamm format first"),
+            "{finished}"
+        );
+    }
 
     std::fs::write(&config, "node.id=x\n").expect("a file");
     let finished = klamm(&format!("controller --config {}", config.display())).await;

@@ -74,6 +74,27 @@ pub enum Why {
 }
 
 impl Why {
+    /// Every reason.
+    pub const ALL: [Self; 17] = [
+        Self::PreferredRequested,
+        Self::UncleanRequested,
+        Self::SessionTimedOut,
+        Self::ConnectionLost,
+        Self::FenceRequested,
+        Self::ControlledShutdown,
+        Self::Stopped,
+        Self::Unfenced,
+        Self::NewIncarnation,
+        Self::UncleanShutdown,
+        Self::Unregistered,
+        Self::DirectoryFailed,
+        Self::DirectoryAssigned,
+        Self::Rebalance,
+        Self::UncleanAllowed,
+        Self::IsrChanged,
+        Self::Reassignment,
+    ];
+
     /// A short name for logs and metrics.
     pub fn name(self) -> &'static str {
         match self {

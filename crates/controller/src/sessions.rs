@@ -83,6 +83,13 @@ impl Sessions {
         !broker.fenced && self.end(broker).is_some_and(|end| now <= end)
     }
 
+    /// How long this registration of a broker has not been heard of.
+    pub fn unheard_for(&self, broker: &Broker, now: Now) -> Option<Duration> {
+        let session = self.brokers.get(&broker.id)?;
+        let is_its = session.epoch == broker.epoch;
+        is_its.then(|| now.0.saturating_sub(session.last_contact.0))
+    }
+
     /// The unfenced broker whose session ended first, if one has. Brokers are fenced one by one, so
     /// that each election knows of all those fenced before.
     pub fn stale<'a>(&self, cluster: &'a Cluster, now: Now) -> Option<&'a Broker> {

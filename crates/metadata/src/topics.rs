@@ -153,6 +153,26 @@ impl Topics {
             .filter(move |(_, partition)| partition.elr().contains(&broker))
     }
 
+    /// How many partitions all topics have.
+    pub fn partition_count(&self) -> usize {
+        self.indexes.partitions
+    }
+
+    /// How many partitions have no leader, without a look at them.
+    pub fn leaderless_count(&self) -> usize {
+        self.indexes.leaderless.len()
+    }
+
+    /// How many partitions [`Topics::off_preferred`] has, without a look at them.
+    pub fn off_preferred_count(&self) -> usize {
+        self.indexes.off_preferred.len()
+    }
+
+    /// How many partitions are being reassigned, without a look at them.
+    pub fn reassigning_count(&self) -> usize {
+        self.indexes.reassigning.len()
+    }
+
     /// The partitions without a leader.
     pub fn leaderless(&self) -> impl Iterator<Item = (Place, &Partition)> {
         self.at(self.indexes.leaderless.iter())
@@ -301,6 +321,7 @@ impl Topics {
                     topic: topic.id,
                     index,
                 };
+                scanned.partitions += 1;
                 for broker in partition.members() {
                     scanned.by_broker.entry(broker).or_default().insert(place);
                 }

@@ -32,6 +32,11 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// `controller.quorum.retry.backoff.ms`: how long to leave a node alone after a failure.
     pub retry_backoff: Duration,
+    /// `controller.quorum.fetch.max.bytes`: the most records that this node asks for at a time. A
+    /// batch that is longer comes whole.
+    pub fetch_max_bytes: u32,
+    /// `controller.quorum.fetch.snapshot.max.bytes`: the most of a snapshot that it asks for.
+    pub fetch_snapshot_max_bytes: u32,
     /// How long the leader may keep a Fetch of this node that has nothing to bring.
     pub fetch_max_wait: Duration,
     /// What the spread of the timeouts starts from. Nodes need different seeds.
@@ -54,6 +59,8 @@ impl Settings {
             fetch_timeout: Duration::from_millis(2_000),
             request_timeout: Duration::from_millis(2_000),
             retry_backoff: Duration::from_millis(20),
+            fetch_max_bytes: 1 << 20,
+            fetch_snapshot_max_bytes: 1 << 20,
             fetch_max_wait: Duration::from_millis(500),
             seed: 0,
         }

@@ -31,6 +31,11 @@ impl Clock {
         }
     }
 
+    /// Time since the node started.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
     /// The moment at which so much time has passed.
     pub(crate) fn instant(&self, elapsed: Duration) -> Instant {
         self.start + elapsed

@@ -6,6 +6,7 @@ mod active;
 mod handle;
 mod pace;
 mod presence;
+mod reading;
 mod rounds;
 mod timers;
 
@@ -24,8 +25,10 @@ use tokio::time::sleep_until;
 pub(crate) use active::{Active, Client, CommitError, Pending};
 pub(crate) use handle::{Handle, Stopped, channels};
 pub(crate) use presence::{ConnectionId, Peer, Presence};
+pub(crate) use reading::Readiness;
 
 use crate::clock::{Clock, Now};
+use crate::metrics::Meters;
 use crate::node::NodeInfo;
 use crate::quorum::{DiskEvent, Loaded, Quorum, QuorumAnswer, QuorumEvent, StoreError};
 use active::{Lead, allows};
@@ -69,6 +72,7 @@ pub(crate) struct Controller {
     node: Arc<NodeInfo>,
     quorum: Quorum,
     presence: Presence,
+    meters: Meters,
     lead: Option<Lead>,
     /// What is committed, while this node does not lead.
     standby: Image,
@@ -84,6 +88,7 @@ impl Controller {
             node,
             quorum,
             presence: Presence::default(),
+            meters: Meters::new(clock.elapsed()),
             lead: None,
             standby: Image::new(),
             parked: VecDeque::new(),
@@ -104,14 +109,17 @@ impl Controller {
                 }
             };
             let mut is_drained = true;
+            let idle_since = self.clock.elapsed();
             tokio::select! {
                 biased;
                 _ = &mut inputs.stop => return Ok(()),
                 Some(event) = inputs.disk.recv() => {
+                    self.woke(idle_since);
                     self.disk_event(event)?;
                 }
                 Some(id) = inputs.closed.recv() => {
-                    self.presence.closed(id, self.clock.now().elapsed);
+                    let now = self.woke(idle_since);
+                    self.presence.closed(id, now);
                 }
                 count = inputs.work.recv_many(&mut batch, MAX_AT_ONCE) => {
                     if count == 0 {
@@ -119,16 +127,29 @@ impl Controller {
                         return Ok(());
                     }
                     is_drained = count < MAX_AT_ONCE;
-                    for Work(work) in batch.drain(..) {
-                        work(&mut self);
+                    let mut begun = self.woke(idle_since);
+                    for Work { queued, run } in batch.drain(..) {
+                        run(&mut self);
                         // The disk begins with it while the next one is decided.
                         self.settle()?;
+                        let now = self.clock.elapsed();
+                        self.meters.worked(queued, begun, now);
+                        begun = now;
                     }
                 }
-                () = time_comes => {}
+                () = time_comes => {
+                    self.woke(idle_since);
+                }
             }
             self.tick(is_drained);
         }
+    }
+
+    /// Notes that there is something to do again, and says since when.
+    fn woke(&mut self, idle_since: Duration) -> Duration {
+        let now = self.clock.elapsed();
+        self.meters.waited(idle_since, now);
+        now
     }
 
     /// Carries out what the quorum wants done, until there is nothing left.
@@ -155,6 +176,9 @@ impl Controller {
             event,
             DiskEvent::SnapshotMade { .. } | DiskEvent::SnapshotFailed(_)
         );
+        if let DiskEvent::SnapshotMade { len, .. } = &event {
+            self.meters.made_snapshot(*len, self.clock.elapsed());
+        }
         if is_about_snapshot && let Some(lead) = &mut self.lead {
             lead.pace.ended();
         }
@@ -167,7 +191,9 @@ impl Controller {
             leader = leadership.leader.map_or(-1, |id| id.0),
             "metadata quorum"
         );
+        self.meters.new_active_controllers += u64::from(leadership.leader.is_some());
         if self.lead.take().is_some() {
+            self.meters.stopped_leading();
             for (_, Waiter(tell)) in self.parked.drain(..) {
                 tell(false);
             }
@@ -208,6 +234,7 @@ impl Controller {
             lost: self.awaited(&image, now),
             image,
             is_broken: false,
+            begun_at: None,
         });
         self.presence = Presence::default();
         let mut records = Vec::new();
@@ -231,7 +258,10 @@ impl Controller {
             active.append(&Vec::from_iter(registration), true)
         });
         match begun {
-            Ok(_) => Ok(()),
+            Ok(end) => {
+                active.lead.begun_at = Some(end);
+                Ok(())
+            }
             Err(error) => Err(Fatal::Activation(error.to_string())),
         }
     }
@@ -264,6 +294,7 @@ impl Controller {
     }
 
     fn committed(&mut self, offset: Offset) -> Result<(), Fatal> {
+        self.meters.committed(offset, self.clock.elapsed());
         let ready = self.parked.partition_point(|(at, _)| *at <= offset);
         for (_, Waiter(tell)) in self.parked.drain(..ready) {
             tell(true);
@@ -281,6 +312,7 @@ impl Controller {
             lead: self.lead.as_mut()?,
             quorum: &mut self.quorum,
             presence: &mut self.presence,
+            meters: &mut self.meters,
             node: &self.node,
             now,
             by: None,

@@ -3,14 +3,18 @@
 //! - [`settings`] is what `server.properties` says, checked and typed.
 //! - [`mod@format`] makes the directories that a node starts on.
 //! - [`ControllerNode`] runs a controller.
+//! - [`http`] is what tells of it, and of anything else, to browsers and Prometheus.
 
 mod apis;
 mod clock;
 mod controller;
+mod endpoint;
 mod features;
 pub mod format;
+pub mod http;
 mod listener;
 mod machine;
+mod metrics;
 mod node;
 mod quorum;
 pub mod settings;

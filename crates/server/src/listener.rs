@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use crate::controller::{ConnectionId, Handle, Peer};
 use crate::node::NodeInfo;
 use connection::Serving;
-pub(crate) use limits::Limits;
+pub(crate) use limits::{Limits, Tally};
 
 /// How long a listener waits after the system refused to accept, for want of descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
@@ -68,6 +68,15 @@ impl Bound {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The socket, for another protocol than Kafka's.
+    pub(crate) fn into_inner(self) -> TcpListener {
+        self.listener
     }
 
     /// Accepts connections until the node closes.

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::clock::Clock;
 use crate::controller::{Controller, Fatal, Handle, channels};
+use crate::endpoint::Endpoint as HttpEndpoint;
 use crate::features::{KRAFT_VERSIONS, supported_features};
 use crate::listener::{Bound, Limits};
 use crate::machine::{host_name, random_id};
@@ -101,6 +102,14 @@ pub enum StartError {
         /// This node.
         node_id: BrokerId,
     },
+    /// The port that is to tell of the node cannot be had.
+    #[error("klamm.http.listener cannot listen on {address}: {source}; give another port")]
+    BindHttp {
+        /// Its address.
+        address: ServerAddress,
+        /// What the operating system says.
+        source: io::Error,
+    },
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(io::Error),
@@ -110,6 +119,7 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct ControllerNode {
     addresses: Vec<SocketAddr>,
+    http_address: Option<SocketAddr>,
     stop: Option<oneshot::Sender<()>>,
     closing: watch::Sender<bool>,
     thread: Option<JoinHandle<Result<(), Fatal>>>,
@@ -127,7 +137,12 @@ impl ControllerNode {
             path: root.clone(),
             source,
         };
-        let root_dir = OsDir::open(&root).map_err(dir_error)?;
+        let root_dir = match OsDir::open(&root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StartError::NotFormatted(root));
+            }
+            opened => opened.map_err(dir_error)?,
+        };
         let lock = DirLock::acquire(&root)?;
         let meta = MetaProperties::read(&*root_dir)?;
         let meta = meta.ok_or_else(|| StartError::NotFormatted(root.clone()))?;
@@ -150,6 +165,7 @@ impl ControllerNode {
             tracing::warn!(%cut, "metadata log");
         }
         let bound = bind(&settings).await?;
+        let http = HttpEndpoint::bind(&settings).await?;
         let endpoints = endpoints(&settings, &bound);
         start.static_voters = static_voters(&settings, &endpoints[0].0);
         let raft = raft_settings(&settings, &meta.cluster_id, directory, &endpoints);
@@ -189,9 +205,15 @@ impl ControllerNode {
         let thread = thread.map_err(StartError::Thread)?;
         let (closing, is_closing) = watch::channel(false);
         let addresses = bound.iter().map(Bound::address).collect();
-        listen(bound, &handle, &node, &is_closing);
+        let http_address = http.as_ref().map(Bound::address);
+        let listeners = listen(bound, &handle, &node, &is_closing);
+        if let Some(http) = http {
+            let endpoint = HttpEndpoint::new(handle, listeners);
+            tokio::spawn(endpoint.serve(http, is_closing));
+        }
         Ok(Self {
             addresses,
+            http_address,
             stop: Some(stop),
             closing,
             thread: Some(thread),
@@ -203,6 +225,11 @@ impl ControllerNode {
     /// The addresses that the listeners are bound to, in the order of the settings.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The address that the node tells of itself on, if it does.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http_address
     }
 
     /// Waits until the controller stops by itself, and says why.
@@ -312,6 +339,8 @@ fn raft_settings(
         fetch_timeout: quorum.fetch_timeout,
         request_timeout: quorum.request_timeout,
         retry_backoff: quorum.retry_backoff,
+        fetch_max_bytes: quorum.fetch_max_bytes,
+        fetch_snapshot_max_bytes: quorum.fetch_snapshot_max_bytes,
         seed: fastrand::u64(..),
         ..klamm_raft::Settings::new(settings.node.id, directory, name, first.clone())
     }
@@ -342,15 +371,19 @@ fn registration(
 /// The number of the security protocol PLAINTEXT.
 const PLAINTEXT: i16 = 0;
 
+/// Begins to listen, and says where connections are counted.
 fn listen(
     bound: Vec<Bound>,
     handle: &Handle,
     node: &Arc<NodeInfo>,
     closing: &watch::Receiver<bool>,
-) {
+) -> Vec<(Arc<str>, Arc<Limits>)> {
+    let mut listeners = Vec::new();
     for bound in bound {
         let limits = Limits::new(&node.settings.connections);
+        listeners.push((Arc::clone(bound.name()), Arc::clone(&limits)));
         let serve = bound.serve(limits, handle.clone(), Arc::clone(node), closing.clone());
         tokio::spawn(serve);
     }
+    listeners
 }

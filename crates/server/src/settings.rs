@@ -20,6 +20,7 @@ use std::time::Duration;
 use klamm_config::{ConfigError, KeyTable, Properties, Reading, Values, Warning, is_secret};
 use klamm_controller::ControllerConfig;
 use klamm_metadata::AuthorizerConfig;
+use klamm_net::ServerAddress;
 
 pub use authorization::TokenSettings;
 pub use connections::ConnectionSettings;
@@ -55,6 +56,8 @@ pub struct ControllerSettings {
     /// `unclean.leader.election.interval.ms`: how often leaderless partitions are looked at that may
     /// have an unclean election.
     pub unclean_election_interval: Duration,
+    /// `klamm.http.listener`: where the node tells of itself by HTTP.
+    pub http_listener: Option<ServerAddress>,
     /// `delete.topic.enable`.
     pub delete_topics: bool,
     /// What allows and denies, if `authorizer.class.name` says so.
@@ -73,6 +76,7 @@ impl ControllerSettings {
         let authorizer = authorization::authorizer(&mut reading);
         refuse_plugins(&mut reading);
         check_heartbeats(&mut reading);
+        let http_listener = http_listener(&mut reading);
         let values = reading.finish()?;
         let settings = Self {
             connections,
@@ -86,6 +90,7 @@ impl ControllerSettings {
                 Duration::from_secs(seconds.unsigned_abs())
             }),
             unclean_election_interval: long_millis(&values, "unclean.leader.election.interval.ms"),
+            http_listener,
             delete_topics: flag(&values, "delete.topic.enable"),
             authorizer,
             tokens: TokenSettings::new(&values),
@@ -144,6 +149,29 @@ fn refuse_plugins(reading: &mut Reading<'_>) {
     if flag(reading.values(), "controller.quorum.auto.join.enable") {
         let what = "klamm's controllers do not join a quorum by themselves yet; must be false";
         reading.wrong("controller.quorum.auto.join.enable", what);
+    }
+}
+
+fn http_listener(reading: &mut Reading<'_>) -> Option<ServerAddress> {
+    const KEY: &str = "klamm.http.listener";
+    let address = reading.values().string(KEY).unwrap_or_default();
+    if address.is_empty() {
+        return None;
+    }
+    // Port 0 is any that is free.
+    let parsed = match address.strip_suffix(":0") {
+        Some(host) => format!("{host}:1")
+            .parse::<ServerAddress>()
+            .map(|address| ServerAddress::new(address.host(), 0)),
+        None => address.parse(),
+    };
+    match parsed {
+        Ok(address) => Some(address),
+        Err(error) => {
+            let what = format!("{error}; give HOST:PORT, such as 127.0.0.1:9101");
+            reading.wrong(KEY, what);
+            None
+        }
     }
 }
 

@@ -8,17 +8,17 @@ mod answer;
 mod asked;
 
 use std::convert::Infallible;
-use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use klamm_protocol::Bytes;
+use klamm_server::http::{self, HttpLimits, HttpServer};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 
 use crate::block_on;
 use crate::errors::Problem;
@@ -29,16 +29,13 @@ use crate::output::WriteError;
 use super::run::{End, Explain};
 use answer::Server;
 
-/// The most connections at a time; more wait to be accepted.
-const MOST_CONNECTIONS: usize = 64;
-/// How long a request may take to say what it wants.
-const HEAD_TIME: Duration = Duration::from_secs(10);
-/// How long a connection may last; browsers open another.
-const CONNECTION_TIME: Duration = Duration::from_secs(300);
-/// The most bytes that wait to be read or written on a connection.
-const MOST_BUFFERED: usize = 64 << 10;
-/// How long to wait after the system gave no connection, as when there are no descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+/// What browsers may take.
+const LIMITS: HttpLimits = HttpLimits {
+    connections: 64,
+    head_time: Duration::from_secs(10),
+    connection_time: Duration::from_secs(300),
+    buffered_bytes: 64 << 10,
+};
 
 impl Explain<'_> {
     /// Serves until it is told to end.
@@ -64,8 +61,9 @@ impl Explain<'_> {
             // Said once signals are listened to: whoever reads the address may send one.
             let served = async {
                 self.out.results(&format!("http://{address}/\n"))?;
-                let incoming = async || Ok(listener.accept().await?.0);
-                let never: Infallible = accept(incoming, server).await;
+                // A signal ends the connections with the process.
+                let (_open, closing) = watch::channel(false);
+                let never: Infallible = http::accept(listener, server, LIMITS, closing).await;
                 match never {}
             };
             match Interrupt::new().race(served).await {
@@ -81,47 +79,11 @@ impl Explain<'_> {
     }
 }
 
-/// Answers the connections that come, some at a time.
-async fn accept<S: Stream>(
-    mut incoming: impl AsyncFnMut() -> io::Result<S>,
-    server: Arc<Server>,
-) -> Infallible {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        // The semaphore is never closed.
-        let Ok(permit) = room.clone().acquire_owned().await else {
-            continue;
-        };
-        let Ok(stream) = incoming().await else {
-            tokio::time::sleep(PAUSE).await;
-            continue;
-        };
-        let server = server.clone();
-        tokio::spawn(async move {
-            connection(stream, server).await;
-            drop(permit);
-        });
+impl HttpServer for Server {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        self.answer(request).await
     }
 }
-
-/// A connection. That it broke, or took too long, is its other end's affair.
-async fn connection(stream: impl Stream, server: Arc<Server>) {
-    let service = service_fn(move |request| {
-        let server = server.clone();
-        async move { Ok::<_, Infallible>(server.answer(request).await) }
-    });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
-        .max_buf_size(MOST_BUFFERED)
-        .serve_connection(TokioIo::new(stream), service);
-    let _ = tokio::time::timeout(CONNECTION_TIME, served).await;
-}
-
-/// What a connection is made of.
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
 
 #[cfg(test)]
 mod tests;

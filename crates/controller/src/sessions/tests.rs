@@ -18,6 +18,9 @@ fn a_new_controller_gives_everybody_a_full_session() {
     let mut sessions = Sessions::new(TIMEOUT, cluster, at(100));
     assert_eq!(sessions.stale(cluster, at(109)), None);
     sessions.heard(broker(&fixture, 2), Offset(1), at(105));
+    let unheard = |id| sessions.unheard_for(broker(&fixture, id), at(107));
+    assert_eq!(unheard(1), Some(Duration::from_secs(7)));
+    assert_eq!(unheard(2), Some(Duration::from_secs(2)));
     // One by one, the one that was silent for longest first.
     let stale = |now| sessions.stale(cluster, now).map(|broker| broker.id.0);
     assert_eq!(stale(at(110)), Some(1));
@@ -50,6 +53,7 @@ fn a_session_is_of_one_registration() {
     assert!(sessions.is_valid(broker(&fixture, 1), at(10)));
     assert!(!sessions.may_stop(broker(&fixture, 1), fixture.image.cluster()));
     sessions.unregistered(BrokerId(1));
+    assert_eq!(sessions.unheard_for(broker(&fixture, 1), at(1)), None);
     assert!(!sessions.is_valid(broker(&fixture, 1), at(1)));
 }
 

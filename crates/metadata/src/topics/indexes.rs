@@ -11,6 +11,8 @@ pub(super) struct Indexes {
     /// Where a broker is a replica, in the ISR, in the ELR or the leader. Each of these is asked for
     /// with this one index: nearly every entry is a replica in sync.
     pub(super) by_broker: BTreeMap<BrokerId, Places>,
+    /// How many partitions there are.
+    pub(super) partitions: usize,
     pub(super) leaderless: Places,
     pub(super) off_preferred: Places,
     pub(super) reassigning: Places,
@@ -29,6 +31,7 @@ impl Indexes {
         old: Option<&Partition>,
         new: Option<&Partition>,
     ) {
+        self.partitions = self.partitions + usize::from(new.is_some()) - usize::from(old.is_some());
         // Most changes keep the members; their entries stay untouched.
         let lost = |a: Option<&Partition>, b: Option<&Partition>| -> Vec<BrokerId> {
             let is_in_b = |broker| b.is_some_and(|b| b.members().any(|member| member == broker));

@@ -24,6 +24,10 @@ impl Places {
         self.topics.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.topics.values().map(Bits::len).sum()
+    }
+
     pub(super) fn insert(&mut self, place: Place) {
         self.topics
             .entry(place.topic)
@@ -75,6 +79,10 @@ impl Bits {
         }
     }
 
+    fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     fn iter(&self) -> impl Iterator<Item = usize> {
         self.0.iter().enumerate().flat_map(|(nth, word)| {
             let filled = |word: u64| Some(word).filter(|word| *word != 0);
@@ -109,6 +117,7 @@ mod tests {
                 }
             }
             assert_eq!(places.is_empty(), model.is_empty());
+            assert_eq!(places.len(), model.len());
         }
         assert!(places.iter().eq(model.iter().copied()));
         let mut again = Places::default();

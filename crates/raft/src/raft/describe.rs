@@ -10,6 +10,28 @@ use crate::time::Now;
 use crate::{Endpoint, Inbound, METADATA_TOPIC, Response};
 
 impl Raft {
+    /// What the node is in the quorum, in the words of Apache Kafka's metric `current-state`.
+    pub fn state(&self) -> &'static str {
+        match &self.role {
+            Role::Leader(_) => "leader",
+            Role::Prospective(role) if role.voted.is_some() => "prospective-voted",
+            Role::Prospective(_) => "prospective",
+            Role::Candidate(_) => "candidate",
+            Role::Unattached(role) if role.voted.is_some() => "unattached-voted",
+            Role::Follower(_) if self.is_voter() => "follower",
+            Role::Follower(_) => "observer",
+            Role::Unattached(_) | Role::Resigned(_) => "unattached",
+        }
+    }
+
+    /// How many replicas follow that are no voters; none where this node does not lead.
+    pub fn observer_count(&self, now: Now) -> usize {
+        match &self.role {
+            Role::Leader(leader) => leader.observers(now).count(),
+            _ => 0,
+        }
+    }
+
     pub(super) fn describe_request(
         &mut self,
         inbound: &Inbound,

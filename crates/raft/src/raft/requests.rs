@@ -7,7 +7,6 @@ use klamm_protocol::messages::vote::{self, VoteRequest};
 use klamm_protocol::{BrokerId, Offset};
 
 use super::Raft;
-use super::fetch::MAX_FETCH_BYTES;
 use crate::time::Now;
 use crate::{Endpoint, METADATA_TOPIC, METADATA_TOPIC_ID, Node, Output, ReplicaKey, Request, Send};
 
@@ -142,7 +141,7 @@ impl Raft {
             },
             max_wait_ms: i32::try_from(self.settings.fetch_max_wait.as_millis())
                 .unwrap_or(i32::MAX),
-            max_bytes: MAX_FETCH_BYTES as i32,
+            max_bytes: i32::try_from(self.settings.fetch_max_bytes).unwrap_or(i32::MAX),
             topics: vec![fetch::FetchTopic {
                 topic: METADATA_TOPIC.into(),
                 topic_id: METADATA_TOPIC_ID,

@@ -203,7 +203,7 @@ impl Raft {
         Request::FetchSnapshot(FetchSnapshotRequest {
             cluster_id: Some(self.settings.cluster_id.as_str().into()),
             replica_id: self.settings.id.0,
-            max_bytes: MAX_FETCH_BYTES as i32,
+            max_bytes: i32::try_from(self.settings.fetch_snapshot_max_bytes).unwrap_or(i32::MAX),
             topics: vec![RequestTopicSnapshot {
                 name: METADATA_TOPIC.into(),
                 partitions: vec![partition],

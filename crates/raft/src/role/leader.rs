@@ -79,6 +79,11 @@ impl Replica {
         }
     }
 
+    fn has_fetched_lately(&self, now: Now) -> bool {
+        self.last_fetch
+            .is_some_and(|last| now.elapsed < last.after(OBSERVER_SESSION))
+    }
+
     fn fetched(&mut self, now: Now, from: Offset, leader_end: Offset) {
         if from >= leader_end {
             self.caught_up_ms = self.caught_up_ms.max(now.timestamp_ms);
@@ -190,13 +195,16 @@ impl Leader {
         }
     }
 
+    /// The observers that have fetched lately.
+    pub(crate) fn observers(&self, now: Now) -> impl Iterator<Item = &Replica> {
+        let observers = self.observers.values();
+        observers.filter(move |observer| observer.has_fetched_lately(now))
+    }
+
     /// Forgets observers that have not fetched for long.
     pub(crate) fn forget_observers(&mut self, now: Now) {
-        self.observers.retain(|_, observer| {
-            observer
-                .last_fetch
-                .is_some_and(|last| now.elapsed < last.after(OBSERVER_SESSION))
-        });
+        self.observers
+            .retain(|_, observer| observer.has_fetched_lately(now));
     }
 
     fn forget_oldest_observer(&mut self) {

@@ -13,6 +13,7 @@ use super::pace::Pace;
 use super::presence::Presence;
 use super::rounds::Rounds;
 use crate::clock::Now;
+use crate::metrics::Meters;
 use crate::node::NodeInfo;
 use crate::quorum::{BatchError, Quorum, Target, batches};
 
@@ -33,6 +34,8 @@ pub(crate) struct Lead {
     pub(crate) lost: Lost,
     /// A record did not fit the image: it has to be made again.
     pub(crate) is_broken: bool,
+    /// The end of the records that it began with; they are committed before anything else.
+    pub(crate) begun_at: Option<Offset>,
 }
 
 /// The active controller, as requests see it.
@@ -41,6 +44,7 @@ pub(crate) struct Active<'a> {
     pub(crate) lead: &'a mut Lead,
     pub(crate) quorum: &'a mut Quorum,
     pub(crate) presence: &'a mut Presence,
+    pub(crate) meters: &'a mut Meters,
     pub(crate) node: &'a NodeInfo,
     pub(crate) now: Now,
     /// Who asked for what is done, unless the controller does it by itself.
@@ -152,6 +156,7 @@ impl<'a> Active<'a> {
     pub(crate) fn commit<R>(&mut self, decision: Decision<R>) -> Result<Pending<R>, CommitError> {
         let at = self.append(&decision.records, decision.atomic)?;
         for change in &decision.leader_changes {
+            self.meters.leader_changed(change);
             self.tell(change);
         }
         let response = decision.response;
@@ -177,6 +182,7 @@ impl<'a> Active<'a> {
             epoch: self.lead.epoch,
             version: self.lead.image.features().metadata_version(),
             timestamp_ms: self.now.timestamp_ms,
+            max_batch_bytes: self.node.settings.metadata_log.max_batch_bytes as usize,
         };
         let batches = batches(records, atomic, target)?;
         let effective = records.iter().filter(|record| !is_of_transaction(record));
@@ -184,6 +190,7 @@ impl<'a> Active<'a> {
             // What the image refuses must not get into the log.
             if let Err(error) = self.lead.image.apply(record) {
                 self.lead.is_broken = true;
+                self.meters.metadata_errors += 1;
                 tracing::error!(%error, ?record, "a decision does not fit the metadata");
                 return Err(error.into());
             }
@@ -195,7 +202,9 @@ impl<'a> Active<'a> {
         self.lead.is_broken |= appended.is_err();
         self.lead.rounds.wrote(self.now.elapsed);
         self.lead.pace.wrote(bytes, self.now.elapsed);
-        Ok(appended?)
+        let end = appended?;
+        self.meters.appended(end, self.now);
+        Ok(end)
     }
 
     fn tell(&self, change: &LeaderChange) {

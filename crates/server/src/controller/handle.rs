@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
@@ -12,7 +13,11 @@ use crate::quorum::DiskEvent;
 const MAX_QUEUED: usize = 1_000;
 
 /// Something for the controller to do on its own task.
-pub(super) struct Work(pub(super) Box<dyn FnOnce(&mut Controller) + Send>);
+pub(super) struct Work {
+    /// When it was handed over.
+    pub(super) queued: Duration,
+    pub(super) run: Box<dyn FnOnce(&mut Controller) + Send>,
+}
 
 impl fmt::Debug for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,10 +44,11 @@ impl Handle {
         &self,
         work: impl FnOnce(&mut Controller) + Send + 'static,
     ) -> Result<(), Stopped> {
-        self.work
-            .send(Work(Box::new(work)))
-            .await
-            .map_err(|_| Stopped)
+        let work = Work {
+            queued: self.clock.elapsed(),
+            run: Box::new(work),
+        };
+        self.work.send(work).await.map_err(|_| Stopped)
     }
 
     /// Notes that a connection is gone.
@@ -50,6 +56,11 @@ impl Handle {
         peer.close();
         // A controller that has stopped needs no news.
         let _ = self.closed.send(peer.id);
+    }
+
+    /// How much work waits for the controller.
+    pub(crate) fn queued(&self) -> usize {
+        self.work.max_capacity() - self.work.capacity()
     }
 
     pub(crate) fn now(&self) -> Now {

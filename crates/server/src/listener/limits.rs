@@ -17,7 +17,20 @@ pub(crate) struct Limits {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
+    accepted: u64,
+    refused: u64,
     by_ip: HashMap<IpAddr, usize>,
+}
+
+/// What became of the connections of a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How many there are.
+    pub(crate) open: usize,
+    /// How many were accepted since the start.
+    pub(crate) accepted: u64,
+    /// How many were closed at once, since there were too many.
+    pub(crate) refused: u64,
 }
 
 /// The right to have a connection, as long as this value lives.
@@ -49,12 +62,23 @@ impl Limits {
         let of_ip = counts.by_ip.get(&ip).copied().unwrap_or(0);
         let max_of_ip = self.overrides.get(&ip).copied().unwrap_or(self.max_per_ip);
         if counts.all >= self.max || of_ip >= max_of_ip {
+            counts.refused += 1;
             return None;
         }
         counts.all += 1;
+        counts.accepted += 1;
         counts.by_ip.insert(ip, of_ip + 1);
         let limits = Arc::clone(self);
         Some(Place { limits, ip })
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        Tally {
+            open: counts.all,
+            accepted: counts.accepted,
+            refused: counts.refused,
+        }
     }
 }
 
@@ -124,6 +148,12 @@ mod tests {
         let third = limits.admit(b);
         assert!(third.is_some());
         assert!(limits.admit(b).is_none(), "three in all");
+        let tally = |open, accepted, refused| Tally {
+            open,
+            accepted,
+            refused,
+        };
+        assert_eq!(limits.tally(), tally(3, 3, 2));
         drop(first);
         assert!(limits.admit(a).is_some());
         drop((second, third));

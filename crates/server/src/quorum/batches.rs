@@ -9,8 +9,6 @@ use thiserror::Error;
 
 /// How many records a batch may have, as in Apache Kafka.
 const MAX_BATCH_RECORDS: usize = 10_000;
-/// How many bytes a batch may have that must take effect as a whole: KRaft's own limit for a batch.
-const MAX_ATOMIC_BYTES: usize = 8 << 20;
 /// How long a batch gets where there can be several.
 const BATCH_BYTES: usize = 1 << 20;
 
@@ -44,6 +42,8 @@ pub(crate) struct Target {
     pub(crate) version: Option<MetadataVersion>,
     /// Milliseconds since 1970.
     pub(crate) timestamp_ms: i64,
+    /// `internal.metadata.max.batch.size.in.bytes`. A record that is longer is a batch of its own.
+    pub(crate) max_batch_bytes: usize,
 }
 
 /// Puts records into batches. Those that must take effect together are in one batch, or in a
@@ -68,9 +68,10 @@ pub(crate) fn batches(
         .iter()
         .map(|value| value.len() + RECORD_OVERHEAD)
         .sum();
-    let fits_one = values.len() <= MAX_BATCH_RECORDS && len <= MAX_ATOMIC_BYTES;
+    let shared = BATCH_BYTES.min(target.max_batch_bytes);
+    let fits_one = values.len() <= MAX_BATCH_RECORDS && len <= target.max_batch_bytes;
     if !atomic || fits_one {
-        let limit = if atomic { usize::MAX } else { BATCH_BYTES };
+        let limit = if atomic { usize::MAX } else { shared };
         return Ok(build(&values, limit, target)?);
     }
     if !version.is_some_and(MetadataVersion::allows_transactions) {
@@ -83,7 +84,7 @@ pub(crate) fn batches(
     });
     values.insert(0, begin.encode(0)?);
     values.push(Record::from(EndTransactionRecord::default()).encode(0)?);
-    Ok(build(&values, BATCH_BYTES, target)?)
+    Ok(build(&values, shared, target)?)
 }
 
 /// The most bytes that a record has besides its value.

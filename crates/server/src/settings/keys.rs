@@ -76,6 +76,12 @@ pub(super) static KEYS: KeyTable = KeyTable {
             "50",
             "Connections that wait to be accepted.",
         ),
+        key(
+            "klamm.http.listener",
+            Kind::String,
+            "",
+            "Where health and metrics are told by HTTP, as host:port; empty is nowhere.",
+        ),
         // Directories.
         key(
             "log.dir",
@@ -137,12 +143,6 @@ pub(super) static KEYS: KeyTable = KeyTable {
             millis(0),
             "20",
             "The wait before a retry.",
-        ),
-        key(
-            "controller.quorum.append.linger.ms",
-            millis(0),
-            "25",
-            "The wait for more records.",
         ),
         key(
             "controller.quorum.fetch.max.bytes",

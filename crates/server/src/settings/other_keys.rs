@@ -3,6 +3,7 @@ pub(super) const UNUSED: &[&str] = &[
     "client.quota.callback.class",
     "connection.failed.authentication.delay.ms",
     "connections.max.reauth.ms",
+    "controller.quorum.append.linger.ms",
     "controller.quota.window.num",
     "controller.quota.window.size.seconds",
     "early.start.listeners",

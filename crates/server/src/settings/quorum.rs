@@ -23,11 +23,9 @@ pub struct QuorumSettings {
     pub request_timeout: Duration,
     /// `controller.quorum.retry.backoff.ms`.
     pub retry_backoff: Duration,
-    /// `controller.quorum.append.linger.ms`.
-    pub append_linger: Duration,
-    /// `controller.quorum.fetch.max.bytes`.
+    /// `controller.quorum.fetch.max.bytes`: the most records that it asks another for at a time.
     pub fetch_max_bytes: u32,
-    /// `controller.quorum.fetch.snapshot.max.bytes`.
+    /// `controller.quorum.fetch.snapshot.max.bytes`: the most of a snapshot.
     pub fetch_snapshot_max_bytes: u32,
 }
 
@@ -54,7 +52,6 @@ impl QuorumSettings {
             fetch_timeout: millis(values, "controller.quorum.fetch.timeout.ms"),
             request_timeout: millis(values, "controller.quorum.request.timeout.ms"),
             retry_backoff: millis(values, "controller.quorum.retry.backoff.ms"),
-            append_linger: millis(values, "controller.quorum.append.linger.ms"),
             fetch_max_bytes: bytes("controller.quorum.fetch.max.bytes"),
             fetch_snapshot_max_bytes: bytes("controller.quorum.fetch.snapshot.max.bytes"),
         };

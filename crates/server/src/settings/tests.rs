@@ -249,6 +249,40 @@ fn keys_of_brokers_are_passed_over_and_others_are_warned_of() {
 }
 
 #[test]
+fn the_endpoint_is_nowhere_or_at_an_address() {
+    let address = |value: &str| read(&format!("klamm.http.listener={value}\n")).http_listener;
+    assert_eq!(read("").http_listener, None);
+    assert_eq!(address(""), None);
+    assert_eq!(
+        address("127.0.0.1:0"),
+        Some(ServerAddress::new("127.0.0.1", 0))
+    );
+    assert_eq!(address("[::1]:9101"), Some(ServerAddress::new("::1", 9101)));
+    let text = format!("{CONTROLLER}klamm.http.listener=9101\n");
+    let error = ControllerSettings::read(&properties(&text)).expect_err("no port");
+    let error = error.to_string();
+    assert!(error.contains("klamm.http.listener"), "{error}");
+    assert!(
+        error.contains("give HOST:PORT, such as 127.0.0.1:9101"),
+        "{error}"
+    );
+}
+
+#[test]
+fn how_records_are_written_is_not_waited_for() {
+    let text = format!("{CONTROLLER}controller.quorum.append.linger.ms=25\n");
+    let (_, warnings) = ControllerSettings::read(&properties(&text)).expect("usable");
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}");
+    };
+    let warning = warning.to_string();
+    assert!(
+        warning.contains("controller.quorum.append.linger.ms"),
+        "{warning}"
+    );
+}
+
+#[test]
 fn brokers_that_would_be_fenced_though_well() {
     says_of(
         "broker.session.timeout.ms=3000\n",

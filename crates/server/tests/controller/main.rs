@@ -4,6 +4,7 @@ mod brokers;
 mod connections;
 mod failover;
 mod forwarding;
+mod http;
 mod snapshots;
 mod starts;
 mod support;

@@ -25,7 +25,17 @@ async fn a_directory_that_is_not_formatted() {
 async fn a_directory_that_is_not_there() {
     let mut home = Home::unformatted();
     home.set("metadata.log.dir", "/nowhere/at/all");
-    expect!["/nowhere/at/all: No such file or directory (os error 2); check metadata.log.dir and log.dirs"]
+    expect!["/nowhere/at/all is not formatted: run klamm format first"]
+        .assert_eq(&problem(&home).await);
+}
+
+#[tokio::test]
+async fn a_directory_that_is_a_file() {
+    let mut home = Home::unformatted();
+    let file = home.data().join("file");
+    std::fs::write(&file, "").expect("written");
+    home.set("metadata.log.dir", &file.display().to_string());
+    expect!["DIR/file: not a directory; check metadata.log.dir and log.dirs"]
         .assert_eq(&problem(&home).await);
 }
 
@@ -58,6 +68,16 @@ async fn a_port_in_use() {
     let problem = problem(&home).await.replace(&address, "ADDRESS");
     expect!["listener CONTROLLER cannot listen on ADDRESS: Address already in use (os error 98); check listeners"]
         .assert_eq(&problem);
+}
+
+#[tokio::test]
+async fn a_port_for_http_in_use() {
+    let mut home = Home::new();
+    let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = other.local_addr().expect("bound").to_string();
+    home.set("klamm.http.listener", &address);
+    let problem = problem(&home).await.replace(&address, "ADDRESS");
+    expect!["klamm.http.listener cannot listen on ADDRESS: Address already in use (os error 98); give another port"].assert_eq(&problem);
 }
 
 #[tokio::test]

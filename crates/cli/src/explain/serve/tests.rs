@@ -1,9 +1,6 @@
 //! Clients that are slow, many or greedy. Time is paused: it goes on when nothing else does.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
@@ -18,7 +15,12 @@ fn server() -> Arc<Server> {
 /// A client of a server, and the connection that it has there.
 fn connect(server: &Arc<Server>) -> (DuplexStream, JoinHandle<()>) {
     let (client, stream) = duplex(1 << 10);
-    (client, tokio::spawn(connection(stream, server.clone())))
+    let server = server.clone();
+    let connection = tokio::spawn(async move {
+        let (_open, closing) = watch::channel(false);
+        http::connection(stream, server, LIMITS, closing).await;
+    });
+    (client, connection)
 }
 
 /// The head of a request that sends so many bytes, and the first of them.
@@ -42,7 +44,7 @@ async fn a_client_that_does_not_say_what_it_wants_is_let_go() {
         client.write_all(said).await.unwrap();
         let start = Instant::now();
         connection.await.unwrap();
-        assert!(start.elapsed() < CONNECTION_TIME, "{said:?}");
+        assert!(start.elapsed() < LIMITS.connection_time, "{said:?}");
     }
 }
 
@@ -96,34 +98,4 @@ async fn inputs_that_wait_for_slow_ones_are_told_to_come_again() {
         let text = answer(client).await;
         assert!(text.starts_with("HTTP/1.1 408"), "{text}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn so_many_connections_and_no_more() {
-    let (give, mut take) = mpsc::unbounded_channel();
-    let taken = Arc::new(AtomicUsize::new(0));
-    let count = taken.clone();
-    let incoming = async move || {
-        let stream: DuplexStream = take.recv().await.ok_or(io::ErrorKind::NotConnected)?;
-        count.fetch_add(1, Ordering::Relaxed);
-        Ok(stream)
-    };
-    let accepting = tokio::spawn(accept(incoming, server()));
-    let connect = || {
-        let (client, stream) = duplex(1 << 20);
-        give.send(stream).unwrap();
-        client
-    };
-    let mut clients: Vec<_> = (0..MOST_CONNECTIONS).map(|_| connect()).collect();
-    let mut late = connect();
-    late.write_all(GET).await.unwrap();
-    // Every task waits once time goes on.
-    sleep(Duration::from_secs(1)).await;
-    assert_eq!(taken.load(Ordering::Relaxed), MOST_CONNECTIONS);
-    clients.pop();
-    let mut start = [0; 12];
-    late.read_exact(&mut start).await.unwrap();
-    assert_eq!(&start, b"HTTP/1.1 200");
-    assert_eq!(taken.load(Ordering::Relaxed), MOST_CONNECTIONS + 1);
-    accepting.abort();
 }

@@ -84,6 +84,16 @@ fn what_is_fetched_is_durable_before_more_is() {
 }
 
 #[test]
+fn a_node_asks_for_as_much_as_it_is_set_to() {
+    let mut settings = settings(1);
+    settings.fetch_max_bytes = 1_000;
+    let mut world = World::start(settings, formatted([1, 2, 3]));
+    world.outputs();
+    let (_, request) = sent_fetch(&world.follow(4));
+    assert_eq!(request.max_bytes, 1_000);
+}
+
+#[test]
 fn the_leaders_high_watermark_counts_up_to_the_end_of_the_log() {
     let (mut world, id) = follower();
     world.respond(id, records(4, Bytes::new(), 99));

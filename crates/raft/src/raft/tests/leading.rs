@@ -255,7 +255,9 @@ fn the_quorum_is_described_with_who_has_caught_up_when() {
         described(&mut world, version, METADATA_TOPIC);
     }
     // Who has not fetched for five minutes is forgotten.
+    assert_eq!(world.raft.observer_count(world.now), 1);
     world.wait(300_000);
+    assert_eq!(world.raft.observer_count(world.now), 0);
     let response = described(&mut world, 2, METADATA_TOPIC);
     assert!(response.topics[0].partitions[0].observers.is_empty());
 }

@@ -212,7 +212,10 @@ fn redirected() -> (World, RequestId) {
 
 fn sent_snapshot_fetch(outputs: &[Output]) -> (RequestId, i64) {
     match &sends(outputs)[..] {
-        [(id, Request::FetchSnapshot(request))] => (*id, request.topics[0].partitions[0].position),
+        [(id, Request::FetchSnapshot(request))] => {
+            assert_eq!(request.max_bytes, 1 << 20);
+            (*id, request.topics[0].partitions[0].position)
+        }
         sent => panic!("{sent:?}"),
     }
 }

@@ -157,6 +157,32 @@ fn an_election_asks_first_and_begins_an_epoch_then() {
 }
 
 #[test]
+fn a_node_says_what_it_is_in_kafkas_words() {
+    let mut world = voter_1();
+    assert_eq!(world.raft.state(), "unattached");
+    assert!(granted(&mut world, vote(4, (3, 10), false)));
+    assert_eq!(world.raft.state(), "unattached-voted");
+    let pre_votes = sends(&world.wait_for_deadline());
+    assert_eq!(world.raft.state(), "prospective-voted");
+    let votes = world.respond(pre_votes[0].0, vote_response(LeaderEpoch(4), true));
+    assert_eq!(world.raft.state(), "candidate");
+    let votes = sends(&votes);
+    world.respond(votes[0].0, vote_response(LeaderEpoch(5), true));
+    assert_eq!(world.raft.state(), "leader");
+    assert_eq!(world.raft.observer_count(world.now), 0);
+    world.raft.resign(LeaderEpoch(5), world.now);
+    assert_eq!(world.raft.state(), "unattached");
+    world.follow(6);
+    assert_eq!(world.raft.state(), "follower");
+    let mut undecided = voter_1();
+    undecided.wait_for_deadline();
+    assert_eq!(undecided.raft.state(), "prospective");
+    let mut observer = World::start(settings(8), formatted([1, 2, 3]));
+    observer.follow(4);
+    assert_eq!(observer.raft.state(), "observer");
+}
+
+#[test]
 fn a_voter_that_knows_no_pre_vote_is_asked_for_its_vote() {
     let mut world = voter_1();
     let pre_votes = sends(&world.wait(2_001));

@@ -8,6 +8,7 @@ fn target(version: &str) -> Target {
         epoch: LeaderEpoch(3),
         version: version.parse().ok(),
         timestamp_ms: 5,
+        max_batch_bytes: 8 << 20,
     }
 }
 
@@ -66,6 +67,21 @@ fn what_must_take_effect_together_is_in_a_transaction_where_it_is_long() {
         refused,
         Err(BatchError::NoTransactions { records: 10_001 })
     ));
+}
+
+#[test]
+fn no_batch_of_several_records_is_longer_than_allowed() {
+    let records = topics(10);
+    let long = |max_batch_bytes| Target {
+        max_batch_bytes,
+        ..target("4.4")
+    };
+    let (sizes, found) = read(batches(&records, false, long(1)).unwrap());
+    assert_eq!((sizes, &found), (vec![1; 10], &records));
+    let (sizes, found) = read(batches(&records, true, long(1)).unwrap());
+    assert_eq!((sizes, &found[1..11]), (vec![1; 12], &records[..]));
+    let whole = batches(&records, true, long(1_000)).unwrap();
+    assert_eq!(read(whole).0, [10]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub(crate) mod admin;
 mod broker;
 mod follower;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -149,6 +150,17 @@ pub(crate) struct Controller {
 impl Controller {
     pub(crate) fn address(&self) -> &ServerAddress {
         &self.address
+    }
+
+    pub(crate) fn node(&self) -> &ControllerNode {
+        &self.node
+    }
+
+    /// Where it tells of itself.
+    pub(crate) fn http_address(&self) -> SocketAddr {
+        self.node
+            .http_address()
+            .expect("klamm.http.listener is set")
     }
 
     pub(crate) async fn connect(&self) -> Client {
