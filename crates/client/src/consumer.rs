@@ -128,10 +128,8 @@ impl Consumer {
                 .insert(partition, position.unwrap_or_else(begin));
         }
         let positions = &self.positions;
-        for ready in &mut self.ready {
-            if let Ok(records) = ready {
-                records.retain(|read| positions.contains_key(&read.partition));
-            }
+        for records in self.ready.iter_mut().flatten() {
+            records.retain(|read| positions.contains_key(&read.partition));
         }
     }
 
@@ -143,10 +141,8 @@ impl Consumer {
             return Err(ConsumeError::NotAssigned(partition.clone()));
         };
         *position = Position::sought(to, seek);
-        for ready in &mut self.ready {
-            if let Ok(records) = ready {
-                records.retain(|read| read.partition != *partition);
-            }
+        for records in self.ready.iter_mut().flatten() {
+            records.retain(|read| read.partition != *partition);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A Kafka client: admin calls, records, metadata, retries and deadlines.
 //!
-//! [`Producer`] sends records and [`Consumer`] reads them. [`Admin`] looks at clusters and changes them:
+//! [`Producer`] sends records and [`Consumer`] reads them. [`Admin`] looks at clusters and changes
+//! them:
 //!
 //! ```no_run
 //! use klamm_client::{

@@ -71,7 +71,10 @@ pub enum ProduceError {
         count: i32,
     },
     /// The leader refused the record's batch.
-    #[error("{partition}: {server} answered {code}{}", .message.as_ref().map(|m| format!(": {m}")).unwrap_or_default())]
+    #[error(
+        "{partition}: {server} answered {code}{}",
+        .message.as_ref().map_or_else(String::new, |text| format!(": {text}"))
+    )]
     Refused {
         /// The partition.
         partition: TopicPartition,

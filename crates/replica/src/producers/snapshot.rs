@@ -111,6 +111,5 @@ fn entry(id: ProducerId, producer: &Producer) -> ProducerEntry {
         timestamp: producer.last_timestamp,
         coordinator_epoch: producer.coordinator_epoch,
         current_txn_first_offset: producer.transaction_start.map_or(-1, |start| start.0),
-        ..ProducerEntry::default()
     }
 }

@@ -2,6 +2,8 @@
 //! answers of the controller that get lost. Elections are clean and disks keep what was written, so
 //! no acknowledged record may be lost.
 
+#![allow(clippy::unwrap_used, reason = "it is a test")]
+
 mod controller;
 mod world;
 
