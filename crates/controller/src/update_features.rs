@@ -26,7 +26,7 @@ pub struct UpdateFeatures<'a> {
     pub request: &'a UpdateFeaturesRequest,
     /// Its version.
     pub version: i16,
-    /// The level of `kraft.version`, which is the quorum's own and not changed here.
+    /// The level of `kraft.version`, which is the quorum's own: no record here changes it.
     pub kraft_version: i16,
 }
 
@@ -59,6 +59,14 @@ impl UpdateFeatures<'_> {
             }
         }
         decision
+    }
+
+    /// The level that the quorum is to raise `kraft.version` to, where the update is not refused.
+    pub fn kraft_upgrade(&self) -> Option<i16> {
+        let mut updates = self.request.feature_updates.iter().rev();
+        let last = updates.find(|update| *update.feature == *Feature::KRAFT_VERSION.name)?;
+        let level = last.max_version_level;
+        (level > self.kraft_version).then_some(level)
     }
 
     fn results(&self) -> Vec<UpdatableFeatureResult> {
@@ -137,10 +145,7 @@ impl UpdateFeatures<'_> {
             return refuse("Can't downgrade to a newer version.".into());
         }
         match feature {
-            Some(Feature::KRAFT_VERSION) if level == current => return Ok(None),
-            Some(Feature::KRAFT_VERSION) => {
-                return refuse("It is the quorum's own, which cannot change it yet.".into());
-            }
+            Some(Feature::KRAFT_VERSION) => return Ok(None),
             Some(feature) => {
                 if let Some(missing) = missing_version(feature, level, metadata_version) {
                     return refuse(format!(

@@ -39,7 +39,7 @@ pub use output::{
     Answer, Append, AppendError, AppendId, Incident, Leadership, Output, Read, Send, SnapshotError,
     SnapshotPart,
 };
-pub use raft::{Raft, Start};
+pub use raft::{Raft, Start, UpgradeError};
 pub use replica_key::ReplicaKey;
 pub use settings::Settings;
 pub use time::Now;

@@ -1,3 +1,4 @@
+use klamm_protocol::messages::add_raft_voter::{AddRaftVoterRequest, AddRaftVoterResponse};
 use klamm_protocol::messages::begin_quorum_epoch::{
     BeginQuorumEpochRequest, BeginQuorumEpochResponse,
 };
@@ -5,6 +6,12 @@ use klamm_protocol::messages::describe_quorum::{DescribeQuorumRequest, DescribeQ
 use klamm_protocol::messages::end_quorum_epoch::{EndQuorumEpochRequest, EndQuorumEpochResponse};
 use klamm_protocol::messages::fetch::{FetchRequest, FetchResponse};
 use klamm_protocol::messages::fetch_snapshot::{FetchSnapshotRequest, FetchSnapshotResponse};
+use klamm_protocol::messages::remove_raft_voter::{
+    RemoveRaftVoterRequest, RemoveRaftVoterResponse,
+};
+use klamm_protocol::messages::update_raft_voter::{
+    UpdateRaftVoterRequest, UpdateRaftVoterResponse,
+};
 use klamm_protocol::messages::vote::{VoteRequest, VoteResponse};
 use klamm_protocol::{ApiKey, Request as _, Uuid};
 
@@ -33,6 +40,12 @@ pub enum Request {
     FetchSnapshot(FetchSnapshotRequest),
     /// Somebody wants to know how the quorum does.
     DescribeQuorum(DescribeQuorumRequest),
+    /// Somebody wants another voter.
+    AddRaftVoter(AddRaftVoterRequest),
+    /// Somebody wants a voter less.
+    RemoveRaftVoter(RemoveRaftVoterRequest),
+    /// A voter tells where it listens and what it supports.
+    UpdateRaftVoter(UpdateRaftVoterRequest),
 }
 
 impl Request {
@@ -45,6 +58,9 @@ impl Request {
             Self::Fetch(_) => FetchRequest::KEY,
             Self::FetchSnapshot(_) => FetchSnapshotRequest::KEY,
             Self::DescribeQuorum(_) => DescribeQuorumRequest::KEY,
+            Self::AddRaftVoter(_) => AddRaftVoterRequest::KEY,
+            Self::RemoveRaftVoter(_) => RemoveRaftVoterRequest::KEY,
+            Self::UpdateRaftVoter(_) => UpdateRaftVoterRequest::KEY,
         }
     }
 }
@@ -64,6 +80,12 @@ pub enum Response {
     FetchSnapshot(FetchSnapshotResponse),
     /// To a DescribeQuorum request.
     DescribeQuorum(DescribeQuorumResponse),
+    /// To an AddRaftVoter request.
+    AddRaftVoter(AddRaftVoterResponse),
+    /// To a RemoveRaftVoter request.
+    RemoveRaftVoter(RemoveRaftVoterResponse),
+    /// To an UpdateRaftVoter request.
+    UpdateRaftVoter(UpdateRaftVoterResponse),
 }
 
 /// A request that came in, with what its answer depends on.

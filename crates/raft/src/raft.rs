@@ -10,6 +10,7 @@ mod snapshot;
 mod timers;
 mod transitions;
 mod vote;
+mod voter_changes;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,6 +21,9 @@ use crate::log_shape::LogShape;
 use crate::peers::Peers;
 use crate::role::{Parked, Role, Unattached};
 use crate::time::{Now, Random};
+pub use voter_changes::UpgradeError;
+pub(crate) use voter_changes::VoterUpdate;
+
 use crate::voter_history::VoterHistory;
 use crate::{
     AppendId, ControlRecord, ElectionState, Inbound, Incident, KRaftVersion, Leadership,
@@ -64,6 +68,8 @@ pub struct Raft {
     installing: Option<OffsetAndEpoch>,
     /// Fetches that waited for this node as a leader, until the next role is settled.
     refused: Vec<Parked>,
+    /// The same of an update of a voter.
+    refused_update: Option<VoterUpdate>,
 }
 
 /// What a node finds on its disk, or in its configuration, when it starts.
@@ -111,6 +117,7 @@ impl Raft {
             announced: None,
             installing: None,
             refused: Vec::new(),
+            refused_update: None,
         };
         raft.restore(start.election.unwrap_or_default(), now);
         raft.advance(now);
@@ -130,6 +137,11 @@ impl Raft {
                 self.fetch_snapshot_request(&inbound, request, now);
             }
             Request::DescribeQuorum(ref request) => self.describe_request(&inbound, request, now),
+            Request::AddRaftVoter(ref request) => self.add_voter_request(&inbound, request),
+            Request::RemoveRaftVoter(ref request) => self.remove_voter_request(&inbound, request),
+            Request::UpdateRaftVoter(ref request) => {
+                self.update_voter_request(&inbound, request, now);
+            }
         }
         self.advance(now);
     }

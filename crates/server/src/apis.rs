@@ -1,5 +1,6 @@
 //! The APIs of the controller's listener: one file an API, and one table of all.
 
+mod add_raft_voter;
 mod allocate_producer_ids;
 mod alter_client_quotas;
 mod alter_configs;
@@ -13,6 +14,7 @@ mod broker_heartbeat;
 mod broker_registration;
 mod controller_registration;
 mod create_acls;
+mod create_delegation_token;
 mod create_partitions;
 mod create_topics;
 mod delete_acls;
@@ -24,10 +26,13 @@ mod describe_quorum;
 mod elect_leaders;
 mod end_quorum_epoch;
 mod envelope;
+mod expire_delegation_token;
 mod fetch;
 mod fetch_snapshot;
 mod incremental_alter_configs;
 mod list_partition_reassignments;
+mod remove_raft_voter;
+mod renew_delegation_token;
 mod sasl_authenticate;
 mod sasl_handshake;
 mod serve;
@@ -35,6 +40,7 @@ mod table;
 mod unregister_broker;
 mod unregister_controller;
 mod update_features;
+mod update_raft_voter;
 mod vote;
 
 pub(crate) use serve::{Caller, Unserved, serve};

@@ -17,8 +17,8 @@ use klamm_log::SnapshotId;
 use klamm_metadata::Frozen;
 use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_raft::{
-    Answer, AnswerId, AppendError, ControlRecord, Inbound, Leadership, Now, Output, Raft, Read,
-    Request, Response, SendError, Settings, Start,
+    Answer, AnswerId, AppendError, ControlRecord, Inbound, KRaftVersion, Leadership, Now, Output,
+    Raft, Read, Request, Response, SendError, Settings, Start, UpgradeError,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -148,6 +148,16 @@ impl Quorum {
         now: Now,
     ) -> Result<Offset, AppendError> {
         self.raft.append(epoch, batches, now)
+    }
+
+    /// Raises the level of `kraft.version`.
+    pub(crate) fn upgrade(
+        &mut self,
+        epoch: LeaderEpoch,
+        version: KRaftVersion,
+        now: Now,
+    ) -> Result<(), UpgradeError> {
+        self.raft.upgrade(epoch, version, now).map(|_| ())
     }
 
     /// Takes note of what the disk did.

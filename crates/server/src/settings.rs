@@ -62,8 +62,8 @@ pub struct ControllerSettings {
     pub delete_topics: bool,
     /// What allows and denies, if `authorizer.class.name` says so.
     pub authorizer: Option<AuthorizerConfig>,
-    /// Delegation tokens, if `delegation.token.secret.key` is given.
-    pub tokens: Option<TokenSettings>,
+    /// Delegation tokens.
+    pub tokens: TokenSettings,
 }
 
 impl ControllerSettings {

@@ -55,6 +55,9 @@ pub(crate) fn encode_request(
         Request::Fetch(message) => encode(message, version),
         Request::FetchSnapshot(message) => encode(message, version),
         Request::DescribeQuorum(message) => encode(message, version),
+        Request::AddRaftVoter(message) => encode(message, version),
+        Request::RemoveRaftVoter(message) => encode(message, version),
+        Request::UpdateRaftVoter(message) => encode(message, version),
     };
     // What cannot be said in that version is not said at all.
     let body = body.map_err(|_: EncodeError| SendError::UnsupportedVersion)?;
@@ -69,6 +72,9 @@ pub(crate) fn decode_request(frame: &Frame) -> Request {
         53 => Request::BeginQuorumEpoch(read(frame)),
         54 => Request::EndQuorumEpoch(read(frame)),
         59 => Request::FetchSnapshot(read(frame)),
+        80 => Request::AddRaftVoter(read(frame)),
+        81 => Request::RemoveRaftVoter(read(frame)),
+        82 => Request::UpdateRaftVoter(read(frame)),
         _ => Request::DescribeQuorum(read(frame)),
     }
 }
@@ -84,6 +90,9 @@ pub(crate) fn encode_response(response: &Response, request: &Frame) -> Result<Fr
         Response::Fetch(message) => encode(message, version),
         Response::FetchSnapshot(message) => encode(message, version),
         Response::DescribeQuorum(message) => encode(message, version),
+        Response::AddRaftVoter(message) => encode(message, version),
+        Response::RemoveRaftVoter(message) => encode(message, version),
+        Response::UpdateRaftVoter(message) => encode(message, version),
     };
     body.map(|body| Frame {
         body,
@@ -99,6 +108,9 @@ pub(crate) fn decode_response(frame: &Frame) -> Response {
         53 => Response::BeginQuorumEpoch(read(frame)),
         54 => Response::EndQuorumEpoch(read(frame)),
         59 => Response::FetchSnapshot(read(frame)),
+        80 => Response::AddRaftVoter(read(frame)),
+        81 => Response::RemoveRaftVoter(read(frame)),
+        82 => Response::UpdateRaftVoter(read(frame)),
         _ => Response::DescribeQuorum(read(frame)),
     }
 }

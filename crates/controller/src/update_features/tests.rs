@@ -156,6 +156,33 @@ fn levels_go_the_way_that_was_asked_for() {
 }
 
 #[test]
+fn kraft_version_is_raised_by_the_quorum() {
+    let asked = |kraft_version, updates: &[(&str, i16)]| {
+        let updates = updates.iter();
+        let updates = updates.map(|(feature, level)| update(feature, *level, UPGRADE));
+        let request = UpdateFeaturesRequest {
+            feature_updates: updates.collect(),
+            ..Default::default()
+        };
+        let asked = UpdateFeatures {
+            request: &request,
+            version: 2,
+            kraft_version,
+        };
+        let decision = asked.decide(&cluster(29).view());
+        assert_eq!(decision.response.error_code, 0);
+        assert_eq!(names(&decision.records), Vec::<String>::new());
+        asked.kraft_upgrade()
+    };
+    assert_eq!(asked(0, &[("kraft.version", 1)]), Some(1));
+    assert_eq!(asked(1, &[("kraft.version", 1)]), None);
+    assert_eq!(asked(0, &[]), None);
+    // The last one counts.
+    let twice = [("kraft.version", 1), ("kraft.version", 0)];
+    assert_eq!(asked(0, &twice), None);
+}
+
+#[test]
 fn everybody_has_to_support_a_level() {
     let mut fixture = cluster(24);
     fixture.register(2, 2, true);

@@ -142,6 +142,7 @@ impl Raft {
             && let Some(offset) = leader.high_watermark
         {
             self.commit(offset);
+            self.answer_committed_update();
         }
     }
 

@@ -122,7 +122,7 @@ impl Raft {
     /// endpoints are not those that the log has for it, or whose voters are in the bootstrap
     /// snapshot alone, writes the voters as well.
     pub(super) fn append_epoch_start(&mut self, granting: &[ReplicaKey], now: Now) {
-        let (base, version) = (self.log.end(), self.kraft_version());
+        let version = self.kraft_version();
         let voter = |key: ReplicaKey| LeaderChangeVoter {
             voter_id: key.id.0,
             ..LeaderChangeVoter::default()
@@ -137,11 +137,7 @@ impl Raft {
         };
         let mut records = vec![ControlRecord::LeaderChange(message)];
         if version.has_dynamic_voters() {
-            let local = Voter {
-                key: self.settings.replica(),
-                endpoints: self.settings.endpoints.clone(),
-                kraft_versions: self.settings.kraft_versions,
-            };
+            let local = self.own_voter();
             let is_known = self.voters().voter(local.key.id) == Some(&local);
             let is_in_log = self
                 .voters
@@ -152,12 +148,29 @@ impl Raft {
                 records.push(ControlRecord::Voters(self.voters().with(local)));
             }
         }
+        self.append_control(records, now);
+    }
+
+    /// Appends control records of this node, which leads. Returns the end of the log with them.
+    pub(super) fn append_control(&mut self, records: Vec<ControlRecord>, now: Now) -> Offset {
+        let base = self.log.end();
+        let end = Offset(base.0 + records.len() as i64);
         let batches = ControlRecord::batch(&records, base, self.epoch, now.timestamp_ms);
         self.install(Checked {
             batches,
-            ends: vec![(self.epoch, Offset(base.0 + records.len() as i64))],
+            ends: vec![(self.epoch, end)],
             control: (base.0..).map(Offset).zip(records).collect(),
         });
+        end
+    }
+
+    /// What the log is to say of this node.
+    pub(super) fn own_voter(&self) -> Voter {
+        Voter {
+            key: self.settings.replica(),
+            endpoints: self.settings.endpoints.clone(),
+            kraft_versions: self.settings.kraft_versions,
+        }
     }
 
     /// Counts what this node has durably among the voters' ends, if it leads.

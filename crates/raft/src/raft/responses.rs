@@ -30,7 +30,11 @@ impl Raft {
             Response::EndQuorumEpoch(response) => (response.error_code, 54),
             Response::Fetch(response) => (response.error_code, 1),
             Response::FetchSnapshot(response) => (response.error_code, 59),
-            Response::DescribeQuorum(_) => return self.malformed(node),
+            // The machine sends no such requests.
+            Response::DescribeQuorum(_)
+            | Response::AddRaftVoter(_)
+            | Response::RemoveRaftVoter(_)
+            | Response::UpdateRaftVoter(_) => return self.malformed(node),
         };
         let error = ErrorCode(error);
         if !error.is_ok() {
@@ -42,7 +46,10 @@ impl Raft {
             Response::EndQuorumEpoch(response) => self.end_epoch_response(node, &response, now),
             Response::Fetch(response) => self.fetch_response_from(node, response, now),
             Response::FetchSnapshot(response) => self.snapshot_response(node, &response, now),
-            Response::DescribeQuorum(_) => false,
+            Response::DescribeQuorum(_)
+            | Response::AddRaftVoter(_)
+            | Response::RemoveRaftVoter(_)
+            | Response::UpdateRaftVoter(_) => false,
         }
     }
 

@@ -3,4 +3,5 @@ mod following;
 mod leading;
 mod snapshots;
 mod support;
+mod voter_changes;
 mod voting;

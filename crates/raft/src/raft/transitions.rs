@@ -293,6 +293,7 @@ impl Raft {
         self.peers.reset();
         if let Role::Leader(leader) = &mut self.role {
             self.refused.append(&mut leader.parked);
+            self.refused_update = leader.updating.take();
         }
     }
 
@@ -312,6 +313,9 @@ impl Raft {
         for fetch in std::mem::take(&mut self.refused) {
             let answer = self.refusal(&fetch, ErrorCode::NOT_LEADER_OR_FOLLOWER);
             self.answer(fetch.id, answer);
+        }
+        if let Some(update) = self.refused_update.take() {
+            self.refuse_update(update);
         }
     }
 }

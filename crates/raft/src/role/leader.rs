@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use klamm_protocol::{BrokerId, LeaderEpoch, Offset};
 
+use crate::raft::VoterUpdate;
 use crate::time::Now;
 use crate::{AnswerId, Endpoints, OffsetAndEpoch, ReplicaKey, VoterSet};
 
@@ -29,6 +30,8 @@ pub(crate) struct Leader {
     /// When to tell the voters of this epoch again.
     pub(crate) begin_epoch_at: Duration,
     pub(crate) parked: Vec<Parked>,
+    /// The update of a voter that is not committed yet.
+    pub(crate) updating: Option<VoterUpdate>,
 }
 
 /// A Fetch that waits for something to bring.
@@ -109,6 +112,7 @@ impl Leader {
             check_quorum_at,
             begin_epoch_at: Duration::ZERO,
             parked: Vec::new(),
+            updating: None,
         };
         leader.set_voters(voters);
         leader

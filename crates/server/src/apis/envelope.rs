@@ -86,7 +86,11 @@ async fn open(
     let Some(host) = address(&envelope.client_host_address) else {
         return Ok(Err(ErrorCode::INVALID_REQUEST));
     };
-    Ok(Ok(Client { principal, host }))
+    Ok(Ok(Client {
+        principal: format!("{}:{}", principal.r#type, principal.name),
+        host,
+        by_token: principal.token_authenticated,
+    }))
 }
 
 async fn forward(inner: Caller, frame: Bytes) -> Result<Answered, Unserved> {
@@ -94,14 +98,13 @@ async fn forward(inner: Caller, frame: Bytes) -> Result<Answered, Unserved> {
 }
 
 /// The principal, as brokers with Kafka's own serializer write it: a version, then the data.
-fn principal(bytes: &Bytes) -> Option<String> {
+fn principal(bytes: &Bytes) -> Option<DefaultPrincipalData> {
     let version = i16::from_be_bytes(*bytes.first_chunk()?);
     if !DefaultPrincipalData::VERSIONS.contains(version) {
         return None;
     }
     let data = decode_message::<DefaultPrincipalData>(&bytes.slice(2..), version).ok()?;
-    let data = data.value;
-    Some(format!("{}:{}", data.r#type, data.name))
+    Some(data.value)
 }
 
 fn address(bytes: &Bytes) -> Option<IpAddr> {

@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use klamm_protocol::messages::add_raft_voter::AddRaftVoterRequest;
 use klamm_protocol::messages::allocate_producer_ids::AllocateProducerIdsRequest;
 use klamm_protocol::messages::alter_client_quotas::AlterClientQuotasRequest;
 use klamm_protocol::messages::alter_configs::AlterConfigsRequest;
@@ -12,6 +13,7 @@ use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
 use klamm_protocol::messages::broker_registration::BrokerRegistrationRequest;
 use klamm_protocol::messages::controller_registration::ControllerRegistrationRequest;
 use klamm_protocol::messages::create_acls::CreateAclsRequest;
+use klamm_protocol::messages::create_delegation_token::CreateDelegationTokenRequest;
 use klamm_protocol::messages::create_partitions::CreatePartitionsRequest;
 use klamm_protocol::messages::create_topics::CreateTopicsRequest;
 use klamm_protocol::messages::delete_acls::DeleteAclsRequest;
@@ -23,15 +25,19 @@ use klamm_protocol::messages::describe_quorum::DescribeQuorumRequest;
 use klamm_protocol::messages::elect_leaders::ElectLeadersRequest;
 use klamm_protocol::messages::end_quorum_epoch::EndQuorumEpochRequest;
 use klamm_protocol::messages::envelope::EnvelopeRequest;
+use klamm_protocol::messages::expire_delegation_token::ExpireDelegationTokenRequest;
 use klamm_protocol::messages::fetch::FetchRequest;
 use klamm_protocol::messages::fetch_snapshot::FetchSnapshotRequest;
 use klamm_protocol::messages::incremental_alter_configs::IncrementalAlterConfigsRequest;
 use klamm_protocol::messages::list_partition_reassignments::ListPartitionReassignmentsRequest;
+use klamm_protocol::messages::remove_raft_voter::RemoveRaftVoterRequest;
+use klamm_protocol::messages::renew_delegation_token::RenewDelegationTokenRequest;
 use klamm_protocol::messages::sasl_authenticate::SaslAuthenticateRequest;
 use klamm_protocol::messages::sasl_handshake::SaslHandshakeRequest;
 use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
 use klamm_protocol::messages::unregister_controller::UnregisterControllerRequest;
 use klamm_protocol::messages::update_features::UpdateFeaturesRequest;
+use klamm_protocol::messages::update_raft_voter::UpdateRaftVoterRequest;
 use klamm_protocol::messages::vote::VoteRequest;
 use klamm_protocol::{ApiKey, VersionRange};
 
@@ -82,6 +88,9 @@ pub(super) const TABLE: &[Row] = &[
     active::<AlterConfigsRequest>(),
     any::<SaslAuthenticateRequest>(),
     active::<CreatePartitionsRequest>(),
+    active::<CreateDelegationTokenRequest>(),
+    active::<RenewDelegationTokenRequest>(),
+    active::<ExpireDelegationTokenRequest>(),
     active::<ElectLeadersRequest>(),
     active::<IncrementalAlterConfigsRequest>(),
     active::<AlterPartitionReassignmentsRequest>(),
@@ -103,6 +112,9 @@ pub(super) const TABLE: &[Row] = &[
     active::<AllocateProducerIdsRequest>(),
     active::<ControllerRegistrationRequest>(),
     active::<AssignReplicasToDirsRequest>(),
+    quorum::<AddRaftVoterRequest>(),
+    quorum::<RemoveRaftVoterRequest>(),
+    quorum::<UpdateRaftVoterRequest>(),
     active::<UnregisterControllerRequest>(),
 ];
 
@@ -128,5 +140,28 @@ mod tests {
             );
             assert!(!row.versions.is_empty(), "{}", row.key);
         }
+    }
+
+    /// Apache Kafka's controllers announce two APIs that they do not serve, and neither does klamm.
+    #[test]
+    fn every_api_of_controllers_is_served() {
+        let of_controllers =
+            ApiKey::all().filter(|key| key.listeners().contains(&Listener::Controller));
+        let missing = of_controllers.filter(|key| row(*key).is_none());
+        let missing: Vec<_> = missing.filter_map(ApiKey::name).collect();
+        let brokers_alone = ["DescribeDelegationToken", "DescribeUserScramCredentials"];
+        assert_eq!(missing, brokers_alone);
+    }
+
+    #[test]
+    fn the_page_names_what_is_served() {
+        let page = include_str!("../../../../docs/controller.md");
+        let (_, table) = page.split_once("## What it serves").expect("a section");
+        let rows = table.lines().filter(|line| line.starts_with("| "));
+        let words = rows.flat_map(|row| row.split(|c: char| !c.is_ascii_alphanumeric()));
+        let named = words.filter_map(ApiKey::from_name);
+        let named: std::collections::BTreeSet<ApiKey> = named.collect();
+        let served: std::collections::BTreeSet<ApiKey> = TABLE.iter().map(|row| row.key).collect();
+        assert_eq!(named, served);
     }
 }

@@ -31,6 +31,14 @@ impl Decide for UpdateFeaturesRequest {
             kraft_version: active.quorum.raft().kraft_version().0,
         };
         let decision = update.decide(&active.view()?);
+        if decision.response.error_code == 0
+            && let Some(level) = update.kraft_upgrade()
+            && let Err(error) = active.raise_kraft_version(level, self.validate_only)
+        {
+            let text = format!("Invalid update version {level} for feature kraft.version: {error}");
+            let code = ErrorCode::INVALID_UPDATE_VERSION;
+            return Ok(active.read(self.refused(call.version, code, Some(&text))));
+        }
         active.commit(decision)
     }
 }

@@ -6,7 +6,7 @@ use klamm_metadata::{
     ResourceType,
 };
 use klamm_protocol::{ErrorCode, LeaderEpoch, Offset};
-use klamm_raft::AppendError;
+use klamm_raft::{AppendError, KRaftVersion, UpgradeError};
 use thiserror::Error;
 
 use super::pace::Pace;
@@ -85,6 +85,9 @@ pub(crate) enum CommitError {
     /// The log has no `metadata.version` yet.
     #[error("the metadata log is empty")]
     NotBegun,
+    /// The system gives no random bytes for what nobody may guess.
+    #[error("the system gives no random bytes: {0}")]
+    Chance(std::io::Error),
 }
 
 impl From<&CommitError> for ErrorCode {
@@ -94,9 +97,10 @@ impl From<&CommitError> for ErrorCode {
                 Self::NOT_CONTROLLER
             }
             CommitError::Batch(BatchError::NoTransactions { .. }) => Self::POLICY_VIOLATION,
-            CommitError::Batch(_) | CommitError::Apply(_) | CommitError::Append(_) => {
-                Self::UNKNOWN_SERVER_ERROR
-            }
+            CommitError::Batch(_)
+            | CommitError::Apply(_)
+            | CommitError::Append(_)
+            | CommitError::Chance(_) => Self::UNKNOWN_SERVER_ERROR,
         }
     }
 }
@@ -108,6 +112,8 @@ pub(crate) struct Client {
     pub(crate) principal: String,
     /// The address that the client has.
     pub(crate) host: IpAddr,
+    /// Whether a delegation token is all that it has shown.
+    pub(crate) by_token: bool,
 }
 
 impl<'a> Active<'a> {
@@ -205,6 +211,20 @@ impl<'a> Active<'a> {
         let end = appended?;
         self.meters.appended(end, self.now);
         Ok(end)
+    }
+
+    /// Raises the level of `kraft.version`, which is the quorum's own; `only_check` says whether that
+    /// would succeed.
+    pub(crate) fn raise_kraft_version(
+        &mut self,
+        level: i16,
+        only_check: bool,
+    ) -> Result<(), UpgradeError> {
+        let (epoch, version) = (self.lead.epoch, KRaftVersion(level));
+        match only_check {
+            true => self.quorum.raft().check_upgrade(epoch, version),
+            false => self.quorum.upgrade(epoch, version, self.now.into()),
+        }
     }
 
     fn tell(&self, change: &LeaderChange) {

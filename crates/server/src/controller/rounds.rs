@@ -10,6 +10,9 @@ pub(crate) struct RoundSettings {
     pub(crate) rebalance: Option<Duration>,
     /// Between rounds of unclean elections (`unclean.leader.election.interval.ms`).
     pub(crate) unclean: Duration,
+    /// Between rounds that remove expired delegation tokens
+    /// (`delegation.token.expiry.check.interval.ms`).
+    pub(crate) tokens: Duration,
     /// The longest time without a record (`metadata.max.idle.interval.ms`); `None` for no limit.
     pub(crate) idle: Option<Duration>,
 }
@@ -19,6 +22,7 @@ impl RoundSettings {
         Self {
             rebalance: settings.leader_rebalance_interval,
             unclean: settings.unclean_election_interval,
+            tokens: settings.tokens.expiry_check_interval,
             idle: settings.metadata_log.max_idle_interval,
         }
     }
@@ -30,6 +34,7 @@ pub(crate) struct Rounds {
     settings: RoundSettings,
     rebalance_at: Option<Duration>,
     unclean_at: Duration,
+    tokens_at: Duration,
     idle_at: Option<Duration>,
 }
 
@@ -40,6 +45,8 @@ pub(crate) enum Due {
     Rebalance,
     /// Elect uncleanly where it is allowed.
     Unclean,
+    /// Remove delegation tokens that have expired.
+    Tokens,
     /// Write a record that says nothing.
     Idle,
 }
@@ -51,6 +58,7 @@ impl Rounds {
             settings,
             rebalance_at: settings.rebalance.map(after),
             unclean_at: after(settings.unclean),
+            tokens_at: after(settings.tokens),
             idle_at: settings.idle.map(after),
         }
     }
@@ -67,6 +75,10 @@ impl Rounds {
             self.unclean_at = now.saturating_add(self.settings.unclean);
             return Some(Due::Unclean);
         }
+        if self.tokens_at <= now {
+            self.tokens_at = now.saturating_add(self.settings.tokens);
+            return Some(Due::Tokens);
+        }
         if self.idle_at.is_some_and(|at| at <= now) {
             self.wrote(now);
             return Some(Due::Idle);
@@ -79,6 +91,7 @@ impl Rounds {
         match round {
             Due::Rebalance => self.rebalance_at = Some(now),
             Due::Unclean => self.unclean_at = now,
+            Due::Tokens => self.tokens_at = now,
             Due::Idle => {}
         }
     }
@@ -91,7 +104,8 @@ impl Rounds {
     /// When [`Rounds::due`] is to be asked next.
     pub(crate) fn deadline(&self) -> Duration {
         let others = [self.rebalance_at, self.idle_at].into_iter().flatten();
-        others.fold(self.unclean_at, Duration::min)
+        let always = self.unclean_at.min(self.tokens_at);
+        others.fold(always, Duration::min)
     }
 }
 
@@ -108,6 +122,7 @@ mod tests {
         let settings = RoundSettings {
             rebalance: Some(seconds(10)),
             unclean: seconds(4),
+            tokens: seconds(7),
             idle: Some(seconds(3)),
         };
         let mut rounds = Rounds::new(settings, seconds(100));
@@ -119,7 +134,7 @@ mod tests {
         assert_eq!(rounds.due(seconds(104)), None);
         assert_eq!(rounds.due(seconds(105)), Some(Due::Idle));
         let due: Vec<Due> = std::iter::from_fn(|| rounds.due(seconds(110))).collect();
-        assert_eq!(due, [Due::Rebalance, Due::Unclean, Due::Idle]);
+        assert_eq!(due, [Due::Rebalance, Due::Unclean, Due::Tokens, Due::Idle]);
         rounds.go_on(Due::Rebalance, seconds(110));
         assert_eq!(rounds.due(seconds(110)), Some(Due::Rebalance));
         assert_eq!(rounds.due(seconds(110)), None);
@@ -130,6 +145,7 @@ mod tests {
         let settings = RoundSettings {
             rebalance: None,
             unclean: seconds(4),
+            tokens: seconds(5_000),
             idle: None,
         };
         let mut rounds = Rounds::new(settings, seconds(0));

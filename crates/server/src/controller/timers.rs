@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use klamm_controller::{
     MAX_ELECTIONS_PER_ROUND, Why, elect_leaderless, elect_uncleanly, fence, rebalance,
+    remove_expired_tokens,
 };
 use klamm_metadata::Record;
 use klamm_protocol::BrokerId;
@@ -133,6 +134,7 @@ impl Active<'_> {
         let decision = match due {
             Due::Rebalance => rebalance(&self.view()?, MAX_ELECTIONS_PER_ROUND),
             Due::Unclean => elect_uncleanly(&self.view()?, MAX_ELECTIONS_PER_ROUND),
+            Due::Tokens => remove_expired_tokens(&self.view()?, self.now.timestamp_ms),
             Due::Idle => {
                 let no_op: Record = NoOpRecord::default().into();
                 self.append(&[no_op], false)?;

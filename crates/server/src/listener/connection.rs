@@ -111,6 +111,7 @@ impl Serving {
             client: Client {
                 principal: ANONYMOUS.into(),
                 host: self.address.ip(),
+                by_token: false,
             },
             peer: self.peer.clone(),
             is_forwarded: false,

@@ -1,47 +1,33 @@
 use std::time::Duration;
 
 use klamm_config::{Reading, Values};
+use klamm_controller::DelegationTokenConfig;
 use klamm_metadata::AuthorizerConfig;
 
 use super::keys::STANDARD_AUTHORIZER;
-use super::{flag, long_millis};
+use super::{flag, long, long_millis};
 
-/// How delegation tokens are made (KIP-48).
-#[derive(Clone, PartialEq, Eq)]
+/// How delegation tokens are made (KIP-48), and when expired ones go.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenSettings {
-    /// `delegation.token.secret.key`: what they are signed with.
-    pub secret: String,
-    /// `delegation.token.max.lifetime.ms`: the longest that a token lives.
-    pub max_lifetime: Duration,
-    /// `delegation.token.expiry.time.ms`: how long it lives unless it is renewed.
-    pub expiry_time: Duration,
+    /// `delegation.token.secret.key`, without which there are no tokens,
+    /// `delegation.token.max.lifetime.ms` and `delegation.token.expiry.time.ms`.
+    pub config: DelegationTokenConfig,
     /// `delegation.token.expiry.check.interval.ms`: how often expired ones are removed.
     pub expiry_check_interval: Duration,
 }
 
-impl std::fmt::Debug for TokenSettings {
-    /// The secret is left out.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TokenSettings")
-            .field("max_lifetime", &self.max_lifetime)
-            .field("expiry_time", &self.expiry_time)
-            .field("expiry_check_interval", &self.expiry_check_interval)
-            .finish_non_exhaustive()
-    }
-}
-
 impl TokenSettings {
-    pub(super) fn new(values: &Values) -> Option<Self> {
-        let secret = values.string("delegation.token.secret.key")?;
-        if secret.is_empty() {
-            return None;
-        }
-        Some(Self {
-            secret: secret.to_owned(),
-            max_lifetime: long_millis(values, "delegation.token.max.lifetime.ms"),
-            expiry_time: long_millis(values, "delegation.token.expiry.time.ms"),
+    pub(super) fn new(values: &Values) -> Self {
+        let secret = values.string("delegation.token.secret.key");
+        Self {
+            config: DelegationTokenConfig {
+                secret_key: secret.filter(|secret| !secret.is_empty()).map(Into::into),
+                max_lifetime_ms: long(values, "delegation.token.max.lifetime.ms"),
+                expiry_time_ms: long(values, "delegation.token.expiry.time.ms"),
+            },
             expiry_check_interval: long_millis(values, "delegation.token.expiry.check.interval.ms"),
-        })
+        }
     }
 }
 

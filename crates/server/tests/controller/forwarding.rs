@@ -16,7 +16,8 @@ use klamm_protocol::{ErrorCode, Request, encode, frame};
 use crate::support::admin::{preferred, topic};
 use crate::support::{Broker, Client, Home};
 
-fn envelope<R: Request>(user: &str, request: &R) -> EnvelopeRequest {
+/// What a broker sends for its client.
+pub(crate) fn envelope<R: Request>(user: &str, request: &R) -> EnvelopeRequest {
     let inner = frame::encode_request(7, None, R::STABLE.max, request).expect("a frame");
     let principal = DefaultPrincipalData {
         r#type: "User".into(),

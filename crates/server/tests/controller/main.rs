@@ -8,3 +8,5 @@ mod http;
 mod snapshots;
 mod starts;
 mod support;
+mod tokens;
+mod voters;
