@@ -1,11 +1,11 @@
 //! A controller as a process of its own, klamm's or Apache Kafka's.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use klamm_cluster::free_ports;
 use klamm_java_peer::Java;
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::incremental_alter_configs::{
@@ -47,7 +47,7 @@ impl Server {
     /// Formats a directory; nothing runs yet.
     pub(crate) fn format(program: Program) -> Result<Self, String> {
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let port = free_port()?;
+        let port = free_ports(1)[0];
         let properties = format!(
             "node.id={NODE}\n\
              process.roles=controller\n\
@@ -69,8 +69,9 @@ impl Server {
                 command
             }
             Program::Apache => {
-                let mut command = java(&["-Xmx256M"]);
-                command.args(["kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c"]);
+                let mut command =
+                    Java::prepared().as_scripts_do("kafka.tools.StorageTool", &["-Xmx256M"]);
+                command.args(["format", "-t", CLUSTER, "-c"]);
                 command
             }
         };
@@ -109,11 +110,7 @@ impl Server {
                 command.args(["controller", "--config"]);
                 command
             }
-            Program::Apache => {
-                let mut command = java(&["-Xmx1G", "-Xms1G"]);
-                command.arg("kafka.Kafka");
-                command
-            }
+            Program::Apache => Java::prepared().as_scripts_do("kafka.Kafka", &["-Xmx1G", "-Xms1G"]),
         };
         let also = log.try_clone().map_err(|error| error.to_string())?;
         let start = Instant::now();
@@ -197,30 +194,4 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// A JVM with the options of Apache Kafka's own scripts (`kafka-run-class.sh`).
-fn java(heap: &[&str]) -> Command {
-    let mut command = Command::new("java");
-    command
-        .args(heap)
-        .args([
-            "-server",
-            "-XX:+UseG1GC",
-            "-XX:MaxGCPauseMillis=20",
-            "-XX:InitiatingHeapOccupancyPercent=35",
-            "-XX:+ExplicitGCInvokesConcurrent",
-            "-Djava.awt.headless=true",
-        ])
-        .args(["-cp", Java::prepared().classpath()]);
-    command
-}
-
-/// A port that is free right now, below the usual range of ephemeral ones.
-fn free_port() -> Result<u16, String> {
-    const TRIES: usize = 1_000;
-    (0..TRIES)
-        .map(|_| fastrand::u16(12_000..32_000))
-        .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
-        .ok_or("no port of 127.0.0.1 is free".to_owned())
 }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<bool, String> {
-    let apache = process::apache_tool()?;
+    let apache = process::apache_tool();
     eprintln!("starting three Apache Kafka brokers");
     let cluster = Spec::combined(3).heap_mib(512).start();
     let one = Topic::create(&cluster, "one", 1)?;

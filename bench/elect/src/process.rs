@@ -3,7 +3,6 @@
 //! The system tells the most memory that any child of a process held. Every sample therefore has a
 //! small parent of its own: this program again, started with [`MARKER`].
 
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -93,25 +92,12 @@ pub(crate) fn measure_here(command: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Apache Kafka's tool with the options of its own start script (`kafka-run-class.sh`).
-pub(crate) fn apache_tool() -> Result<Vec<String>, String> {
-    Java::prepared();
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop/java/target");
-    let jars = std::fs::read_to_string(target.join("classpath.txt"))
-        .map_err(|error| format!("classpath.txt: {error}"))?;
-    let classpath = format!("{}:{}", target.join("classes").display(), jars.trim());
-    let command = [
-        "java",
-        "-Xmx256M",
-        "-server",
-        "-XX:+UseG1GC",
-        "-XX:MaxGCPauseMillis=20",
-        "-XX:InitiatingHeapOccupancyPercent=35",
-        "-XX:+ExplicitGCInvokesConcurrent",
-        "-Djava.awt.headless=true",
-        "-cp",
-        &classpath,
-        "org.apache.kafka.tools.LeaderElectionCommand",
-    ];
-    Ok(command.map(str::to_owned).to_vec())
+/// Apache Kafka's tool with the options of its own start script.
+pub(crate) fn apache_tool() -> Vec<String> {
+    let class = "org.apache.kafka.tools.LeaderElectionCommand";
+    let command = Java::prepared().as_scripts_do(class, &["-Xmx256M"]);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }

@@ -176,7 +176,7 @@ impl Call {
         &self,
         client: &Client,
         failed: &mut Vec<ServerAddress>,
-        build: impl Fn(i16, i32) -> R,
+        build: impl FnOnce(i16, i32) -> R,
     ) -> Result<Answer<R::Response>, ClientError> {
         let peer = client.peer(self.route, failed, &self.deadline).await;
         let peer = peer.map_err(before_sending)?;

@@ -39,7 +39,8 @@ pub fn fence(view: &View<'_>, broker: &Broker, why: Why) -> Decision<()> {
 pub(crate) fn unfence<R>(view: &View<'_>, broker: &Broker, decision: &mut Decision<R>) {
     decision.records.push(fencing(broker, false));
     let places = view.image().topics().leaderless();
-    decision.move_leaders(view, Event::Comes(broker.id), Why::Unfenced, places);
+    let view = view.as_comes(broker.id);
+    decision.move_leaders(&view, Event::Comes(broker.id), Why::Unfenced, places);
 }
 
 /// Elects leaders where there are none, as far as each topic allows.
@@ -103,16 +104,12 @@ impl<R> Decision<R> {
         why: Why,
         places: impl Iterator<Item = (Place, &'a Partition)>,
     ) {
-        let coming = match event {
-            Event::Comes(broker) => Some(broker),
-            Event::Nothing | Event::Goes(_) | Event::LosesData(_) => None,
-        };
         for (place, partition) in places {
             let topic = view.image().topics().by_id(place.topic);
             let topic = topic.expect("an index names topics that exist");
             let election = match why {
                 Why::ConnectionLost => ElectionKind::CleanOnly,
-                _ => view.automatic_as_comes(coming, topic, partition),
+                _ => view.automatic(topic, partition),
             };
             let wanted = WantedChange::new(place, partition, view.rules(topic, election));
             let without = |broker| partition.isr().filtered(|member| member != broker);

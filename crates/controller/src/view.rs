@@ -72,6 +72,7 @@ pub struct View<'a> {
     config: &'a ControllerConfig,
     metadata_version: MetadataVersion,
     lost: Option<&'a Lost>,
+    coming: Option<BrokerId>,
 }
 
 impl<'a> View<'a> {
@@ -83,6 +84,7 @@ impl<'a> View<'a> {
             config,
             metadata_version,
             lost: None,
+            coming: None,
         })
     }
 
@@ -92,31 +94,23 @@ impl<'a> View<'a> {
         Self { lost, ..self }
     }
 
-    /// Whether a partition's records may be with a broker alone that may come back.
-    pub(crate) fn awaits(&self, partition: &Partition) -> bool {
-        self.awaits_other_than(None, partition)
+    /// The same in the moment in which a broker comes back, and is awaited no longer.
+    pub(crate) fn as_comes(self, broker: BrokerId) -> Self {
+        let coming = Some(broker);
+        Self { coming, ..self }
     }
 
-    fn awaits_other_than(&self, coming: Option<BrokerId>, partition: &Partition) -> bool {
+    /// Whether a partition's records may be with a broker alone that may come back.
+    pub(crate) fn awaits(&self, partition: &Partition) -> bool {
         let cluster = self.image.cluster();
         self.lost
-            .is_some_and(|lost| lost.may_have(cluster, partition, coming))
+            .is_some_and(|lost| lost.may_have(cluster, partition, self.coming))
     }
 
     /// The kind of election that nobody asks for: as unclean as the topic allows.
     pub(crate) fn automatic(&self, topic: &Topic, partition: &Partition) -> ElectionKind {
-        self.automatic_as_comes(None, topic, partition)
-    }
-
-    /// The same in the moment in which a broker comes back, and is awaited no longer.
-    pub(crate) fn automatic_as_comes(
-        &self,
-        coming: Option<BrokerId>,
-        topic: &Topic,
-        partition: &Partition,
-    ) -> ElectionKind {
         match self.allows_unclean_elections(topic) {
-            _ if self.awaits_other_than(coming, partition) => ElectionKind::CleanOnly,
+            _ if self.awaits(partition) => ElectionKind::CleanOnly,
             true => ElectionKind::Unclean,
             false => ElectionKind::Online,
         }

@@ -47,9 +47,10 @@ impl LeaderEpochs {
 
     /// The largest epoch of the log up to `epoch`, and the offset after its last record: what
     /// OffsetsForLeaderEpoch answers, and what a follower truncates to. An epoch before the log's
-    /// first ends where that begins. `None` for an epoch that is yet to come.
+    /// first ends where that begins. `None` for an epoch that is yet to come, and for -1, which is none.
     pub fn end_of(&self, epoch: LeaderEpoch, log_end: Offset) -> Option<EpochEnd> {
-        let last = self.last().filter(|last| epoch <= last.epoch)?;
+        let is_there = |last: &EpochEntry| 0 <= epoch.0 && epoch <= last.epoch;
+        let last = self.last().filter(is_there)?;
         if epoch == last.epoch {
             let end = log_end;
             return Some(EpochEnd { epoch, end });
@@ -132,6 +133,7 @@ mod tests {
     #[test]
     fn the_end_of_an_epoch_is_where_the_next_one_begins() {
         let epochs = epochs(&[(2, 10), (4, 20), (7, 30)]);
+        assert_eq!(end(&epochs, -1), None);
         assert_eq!(end(&epochs, 0), Some((0, 10)));
         assert_eq!(end(&epochs, 2), Some((2, 20)));
         assert_eq!(end(&epochs, 3), Some((2, 20)));

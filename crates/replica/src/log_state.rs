@@ -49,10 +49,9 @@ impl LogState {
         self.epochs.last().map(|entry| entry.epoch)
     }
 
-    /// See [`LeaderEpochs::end_of`]; `None` too for -1, which stands for no epoch.
+    /// See [`LeaderEpochs::end_of`].
     pub fn end_of(&self, epoch: LeaderEpoch) -> Option<EpochEnd> {
-        let known = (epoch.0 >= 0).then_some(epoch)?;
-        self.epochs.end_of(known, self.end)
+        self.epochs.end_of(epoch, self.end)
     }
 
     /// Where to cut this log, which parts from the leader's at `diverging` at the latest.

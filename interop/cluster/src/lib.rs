@@ -26,6 +26,7 @@ mod wait;
 
 pub use cluster::Cluster;
 pub use klamm_java_peer::Release;
+pub use ports::free_ports;
 pub use proxy::Proxy;
 pub use spec::{Program, Role, Spec};
 pub use topics::Partition;

@@ -10,7 +10,10 @@ const TRIES: usize = 1_000;
 ///
 /// They are free to be taken by another process until the server binds them; the caller starts over
 /// with new ones when that happens.
-pub(crate) fn free_ports(count: usize) -> Vec<u16> {
+///
+/// # Panics
+/// If there are not so many.
+pub fn free_ports(count: usize) -> Vec<u16> {
     let mut held: Vec<(u16, TcpListener)> = Vec::new();
     for _ in 0..TRIES {
         if held.len() == count {

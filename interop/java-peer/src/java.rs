@@ -57,6 +57,24 @@ impl Java {
         &self.latest
     }
 
+    /// A JVM with the options of Apache Kafka's own start script (`kafka-run-class.sh`), to be compared
+    /// with; the caller adds the arguments of `class`.
+    pub fn as_scripts_do(&self, class: &str, heap: &[&str]) -> Command {
+        let mut command = Command::new("java");
+        command
+            .args(heap)
+            .args([
+                "-server",
+                "-XX:+UseG1GC",
+                "-XX:MaxGCPauseMillis=20",
+                "-XX:InitiatingHeapOccupancyPercent=35",
+                "-XX:+ExplicitGCInvokesConcurrent",
+                "-Djava.awt.headless=true",
+            ])
+            .args(["-cp", self.classpath(), class]);
+        command
+    }
+
     /// A JVM with a small heap that starts quickly; the caller adds the arguments of `class`.
     pub fn command(&self, class: &str, heap_mib: u32, options: &[&str]) -> Command {
         self.command_of(Release::Latest, class, heap_mib, options)

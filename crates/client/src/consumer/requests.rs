@@ -188,10 +188,10 @@ impl Consumer {
             call = call.needing(2, "isolation.level=read_committed");
         }
         self.tasks.spawn(async move {
-            let build = |_version, timeout_ms| ListOffsetsRequest {
+            let build = move |_version, timeout_ms| ListOffsetsRequest {
                 replica_id: -1,
                 isolation_level: isolation.wire(),
-                topics: topics.clone(),
+                topics,
                 timeout_ms,
                 ..Default::default()
             };
@@ -225,9 +225,9 @@ impl Consumer {
         let topics: Vec<_> = topics.collect();
         let (client, call) = (self.client.clone(), self.call(leader));
         self.tasks.spawn(async move {
-            let build = |_version, _timeout_ms| OffsetForLeaderEpochRequest {
+            let build = move |_version, _timeout_ms| OffsetForLeaderEpochRequest {
                 replica_id: -1,
-                topics: topics.clone(),
+                topics,
                 ..Default::default()
             };
             let outcome = call.once(&client, &mut Vec::new(), build).await;

@@ -63,21 +63,17 @@ impl Draft {
         if self.topics.values().any(|(id, _)| id.is_none()) {
             call.needed = VersionRange::new(call.needed.min, WITH_TOPIC_IDS - 1);
         }
-        let build = |version: i16, timeout_ms| {
+        let build = move |version: i16, timeout_ms| {
             let by_id = version >= WITH_TOPIC_IDS;
-            let topics = self.topics.iter();
+            let topics = self.topics.into_iter();
             let topics = topics.map(|(name, (id, partitions))| TopicProduceData {
-                name: if by_id {
-                    SmallString::default()
-                } else {
-                    name.clone()
-                },
+                name: if by_id { SmallString::default() } else { name },
                 topic_id: if by_id {
                     id.unwrap_or_default()
                 } else {
                     Uuid::ZERO
                 },
-                partition_data: partitions.clone(),
+                partition_data: partitions,
                 ..Default::default()
             });
             ProduceRequest {

@@ -128,6 +128,7 @@ impl Sender {
         let shared = self.shared.clone();
         let options = &shared.options;
         let mut requests: BTreeMap<BrokerId, Vec<(TopicPartition, Batch)>> = BTreeMap::new();
+        let mut sizes: BTreeMap<BrokerId, usize> = BTreeMap::new();
         let mut state = shared.state();
         if !state.waiting.is_empty() {
             answers::expire(&shared, &mut state, now);
@@ -158,12 +159,15 @@ impl Sender {
                 continue;
             }
             let request = requests.entry(leader).or_default();
-            let bytes: usize = request.iter().map(|(_, batch)| batch.buffered).sum();
-            if !request.is_empty() && bytes + options.batch_size > options.max_request_size {
+            let bytes = sizes.entry(leader).or_default();
+            if !request.is_empty() && *bytes + options.batch_size > options.max_request_size {
                 continue;
             }
             match queue.take(options, hurry, now) {
-                Ok(batch) => request.push((partition, batch)),
+                Ok(batch) => {
+                    *bytes += batch.buffered;
+                    request.push((partition, batch));
+                }
                 Err(Idle::Waiting) => {}
                 Err(Idle::Until(at)) => *next = at.min(*next),
                 Err(Idle::NeedsId(used)) => match renewed.filter(|o| o.producer_id != used) {

@@ -347,7 +347,7 @@ impl Flow {
                     _ => until,
                 });
                 if let Some((until, next)) = until.zip(next).filter(|(until, next)| until > next) {
-                    if front.is_none() && until - next == 1 {
+                    if front.is_none() && fin.is_none() && until - next == 1 {
                         // That is its FIN, which the capture lacks.
                         self.stream(other).fin = Some(next);
                         return;

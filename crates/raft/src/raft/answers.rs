@@ -36,7 +36,7 @@ impl Raft {
         self.leader().map(|leader| (leader, endpoint))
     }
 
-    fn leader_or_none(&self) -> i32 {
+    pub(super) fn leader_or_none(&self) -> i32 {
         self.leader().unwrap_or(BrokerId::NONE).0
     }
 

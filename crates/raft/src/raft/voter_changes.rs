@@ -162,7 +162,7 @@ impl Raft {
 
     pub(super) fn answer_update(&mut self, id: AnswerId, listener: &str, code: ErrorCode) {
         let mut current = CurrentLeader {
-            leader_id: self.leader().unwrap_or(BrokerId::NONE).0,
+            leader_id: self.leader_or_none(),
             leader_epoch: self.epoch.0,
             ..CurrentLeader::default()
         };

@@ -83,19 +83,19 @@ impl Producers {
 
     /// The bytes of Kafka's file `<end>.snapshot`.
     pub fn to_snapshot(&self) -> Result<Bytes, EncodeError> {
-        let mut body = ProducerSnapshot {
+        let body = ProducerSnapshot {
             producer_entries: self
                 .iter()
                 .map(|(id, producer)| entry(id, producer))
                 .collect(),
             ..ProducerSnapshot::default()
         };
-        let unchecked = klamm_protocol::encode(&body, VERSION)?;
-        body.crc = crc32c::crc32c(&unchecked[COVERED_FROM - 2..]);
         let body = klamm_protocol::encode(&body, VERSION)?;
         let mut file = BytesMut::with_capacity(2 + body.len());
         file.put_i16(VERSION);
         file.put(body);
+        let crc = crc32c::crc32c(&file[COVERED_FROM..]);
+        file[2..COVERED_FROM].copy_from_slice(&crc.to_be_bytes());
         Ok(file.freeze())
     }
 }

@@ -45,18 +45,22 @@ impl Pcap {
 }
 
 impl Packet {
-    /// What TCP carries, of IPv4.
-    pub(crate) fn payload(&self) -> &[u8] {
+    /// The TCP segment of IPv4: its header and what it carries.
+    fn tcp(&self) -> &[u8] {
         let ip = &self.0[RECORD + ETHERNET..];
         let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
-        let tcp = &ip[usize::from(ip[0] & 15) * 4..total];
+        &ip[usize::from(ip[0] & 15) * 4..total]
+    }
+
+    /// What TCP carries.
+    pub(crate) fn payload(&self) -> &[u8] {
+        let tcp = self.tcp();
         &tcp[usize::from(tcp[12] >> 4) * 4..]
     }
 
     /// The ports that it comes from and goes to, and its sequence number.
     pub(crate) fn key(&self) -> (u16, u16, u32) {
-        let ip = &self.0[RECORD + ETHERNET..];
-        let tcp = &ip[usize::from(ip[0] & 15) * 4..];
+        let tcp = self.tcp();
         (
             u16::from_be_bytes([tcp[0], tcp[1]]),
             u16::from_be_bytes([tcp[2], tcp[3]]),
@@ -88,14 +92,12 @@ impl Packet {
     }
 
     fn flags(&self) -> u8 {
-        let ip = &self.0[RECORD + ETHERNET..];
-        ip[usize::from(ip[0] & 15) * 4..][13]
+        self.tcp()[13]
     }
 
     /// The sequence number that it acknowledges everything before; the first packet does not.
     pub(crate) fn acknowledges(&self) -> Option<u32> {
-        let ip = &self.0[RECORD + ETHERNET..];
-        let tcp = &ip[usize::from(ip[0] & 15) * 4..];
+        let tcp = self.tcp();
         let number = u32::from_be_bytes([tcp[8], tcp[9], tcp[10], tcp[11]]);
         (self.flags() & 0x10 != 0).then_some(number)
     }

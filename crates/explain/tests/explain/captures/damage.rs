@@ -126,23 +126,28 @@ fn what_is_missing_at_the_end_is_told_by_acknowledgements() {
     }
 }
 
-/// The last request is missing, and the server answers after the client's FIN: the number that the FIN
-/// takes is no byte.
+/// The last bytes of the last request are missing, and the server answers after the client's FIN: the
+/// number that the FIN takes is no byte, and a single byte is no FIN.
 #[test]
 fn an_acknowledged_fin_is_not_a_byte() {
     let api = ApiVersion {
         key: ApiKey::METADATA,
         version: 12,
     };
-    let mut connection = Connection::open(40_000, [u32::MAX - 100, 7]);
-    connection.exchange(api, 6, 1000);
-    connection.send(true, &frame(api, Direction::Request, 7), 1000);
-    let gone = connection.segments.pop().expect("the request").data.len();
-    connection.finish(true);
-    connection.send(false, &frame(api, Direction::Response, 7), 1000);
-    connection.finish(false);
-    let read = read(&pcap(&connection.segments));
-    assert_eq!(read.lost(), gone as u64, "{:#?}", read.findings);
+    let request = frame(api, Direction::Request, 7);
+    for gone in 1..=request.len() {
+        let mut connection = Connection::open(40_000, [u32::MAX - 100, 7]);
+        connection.exchange(api, 6, 1000);
+        let (there, missing) = request.split_at(request.len() - gone);
+        connection.send(true, there, 1000);
+        connection.send(true, missing, 1000);
+        connection.segments.pop();
+        connection.finish(true);
+        connection.send(false, &frame(api, Direction::Response, 7), 1000);
+        connection.finish(false);
+        let read = read(&pcap(&connection.segments));
+        assert_eq!(read.lost(), gone as u64, "{:#?}", read.findings);
+    }
 }
 
 #[test]
