@@ -10,6 +10,7 @@
 
 mod klamm;
 mod librdkafka;
+mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ use std::time::Instant;
 
 pub use klamm::binary;
 pub use librdkafka::librdkafka_python;
+pub use wire::Wire;
 
 /// Whether the full form of a suite was asked for, with `KLAMM_FULL=1`, instead of the short one.
 pub fn is_full() -> bool {

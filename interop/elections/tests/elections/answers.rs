@@ -7,8 +7,8 @@ use crate::Context;
 use crate::seen::{self, unbalance};
 use crate::wire::{PREFERRED, UNCLEAN, Wire, elect, same, show, show_sorted};
 
-/// Compares what broker 1 answers with version 0's answer and with the one that versions 1 and 2 share.
-/// `prepare` runs before each.
+/// Compares what broker 1 and the controller answer with version 0's answer and with the one that
+/// versions 1 and 2 share. `prepare` runs before each.
 fn check(
     context: &Context,
     request: &ElectLeadersRequest,
@@ -17,23 +17,27 @@ fn check(
     prepare: impl Fn(),
 ) {
     if let Some(expected) = version_0 {
-        prepare();
-        expected.assert_eq(&answer(context, 0, request));
+        context.agree(&expected, &answer(context, 0, request, &prepare));
     }
-    let answers = [1, 2].map(|version| {
-        prepare();
-        answer(context, version, request)
-    });
-    later.assert_eq(&same(answers));
+    let answers = [1, 2].map(|version| answer(context, version, request, &prepare));
+    context.agree(&later, &same(answers));
 }
 
-fn answer(context: &Context, version: i16, request: &ElectLeadersRequest) -> String {
-    let mut wire = Wire::connect(&context.cluster().broker(1));
-    let answer = wire.call(version, request);
-    match request.topic_partitions {
-        Some(_) => show(version, &answer),
-        None => show_sorted(version, &answer),
-    }
+/// What a broker and the controller both answer, each after `prepare`.
+fn answer(
+    context: &Context,
+    version: i16,
+    request: &ElectLeadersRequest,
+    prepare: impl Fn(),
+) -> String {
+    same(context.nodes().map(|address| {
+        prepare();
+        let answer = Wire::connect(&address).call(version, request);
+        match request.topic_partitions {
+            Some(_) => show(version, &answer),
+            None => show_sorted(version, &answer),
+        }
+    }))
 }
 
 /// All brokers up, and two topics: `settled`, which no test changes, and `moved`.
@@ -204,6 +208,9 @@ pub(crate) fn unknown(context: &mut Context) {
 pub(crate) fn duplicates(context: &mut Context) {
     with_topics(context);
     let topics: &[(&str, &[i32])] = &[("moved", &[0, 0]), ("settled", &[1]), ("moved", &[0, 9])];
+    if context.is_klamms() {
+        return duplicates_at_klamm(context, topics);
+    }
     check(
         context,
         &elect(PREFERRED, Some(topics)),
@@ -227,26 +234,67 @@ pub(crate) fn duplicates(context: &mut Context) {
     );
 }
 
+/// klamm keeps what KIP-183 says: what is named twice is invalid. Each mention of a topic is answered,
+/// a partition once in each.
+fn duplicates_at_klamm(context: &Context, twice: &[(&str, &[i32])]) {
+    check(
+        context,
+        &elect(PREFERRED, Some(twice)),
+        Some(expect![[r#"
+            no top-level error
+            moved-0: INVALID_REQUEST (42)
+            settled-1: ELECTION_NOT_NEEDED (84)
+            moved-0: INVALID_REQUEST (42)
+            moved-9: INVALID_REQUEST (42)
+        "#]]),
+        expect![[r#"
+            NONE (0)
+            moved-0: INVALID_REQUEST (42)
+            settled-1: ELECTION_NOT_NEEDED (84)
+            moved-0: INVALID_REQUEST (42)
+            moved-9: INVALID_REQUEST (42)
+        "#]],
+        || {},
+    );
+    check(
+        context,
+        &elect(PREFERRED, Some(&[("moved", &[0, 7, 0]), ("settled", &[1])])),
+        None,
+        expect![[r#"
+            NONE (0)
+            moved-0: INVALID_REQUEST (42)
+            moved-7: UNKNOWN_TOPIC_OR_PARTITION (3)
+            settled-1: ELECTION_NOT_NEEDED (84)
+        "#]],
+        || {},
+    );
+}
+
 pub(crate) fn unknown_type(context: &mut Context) {
     with_topics(context);
     let all = |topics| {
         same([2, -1, 127].into_iter().flat_map(|election_type| {
             let request = elect(election_type, topics);
             let number = format!("type {election_type}\"");
-            [1, 2].map(|version| answer(context, version, &request).replace(&number, "type N\""))
+            [1, 2].map(|version| {
+                answer(context, version, &request, || {}).replace(&number, "type N\"")
+            })
         }))
     };
-    expect![[r#"
+    let expected = expect![[r#"
         INVALID_REQUEST (42)
         settled-0: INVALID_REQUEST (42) "Unknown election type N"
         settled-7: INVALID_REQUEST (42) "Unknown election type N"
         nowhere-0: INVALID_REQUEST (42) "Unknown election type N"
-    "#]]
-    .assert_eq(&all(Some(&[("settled", &[0, 7]), ("nowhere", &[0])])));
-    expect![[r#"
+    "#]];
+    context.agree(
+        &expected,
+        &all(Some(&[("settled", &[0, 7]), ("nowhere", &[0])])),
+    );
+    let expected = expect![[r#"
         INVALID_REQUEST (42)
-    "#]]
-    .assert_eq(&all(None));
+    "#]];
+    context.agree(&expected, &all(None));
 }
 
 pub(crate) fn no_time(context: &mut Context) {
@@ -259,31 +307,31 @@ pub(crate) fn no_time(context: &mut Context) {
             };
             let answers = versions
                 .iter()
-                .map(|&version| answer(context, version, &request));
+                .map(|&version| answer(context, version, &request, || {}));
             answers.collect::<Vec<_>>()
         }))
     };
     let topics: Option<&[(&str, &[i32])]> = Some(&[("settled", &[0]), ("nowhere", &[0])]);
-    expect![[r#"
+    let expected = expect![[r#"
         no top-level error
         settled-0: REQUEST_TIMED_OUT (7)
         nowhere-0: REQUEST_TIMED_OUT (7)
-    "#]]
-    .assert_eq(&all(&[0], topics));
-    expect![[r#"
+    "#]];
+    context.agree(&expected, &all(&[0], topics));
+    let expected = expect![[r#"
         REQUEST_TIMED_OUT (7)
         settled-0: REQUEST_TIMED_OUT (7)
         nowhere-0: REQUEST_TIMED_OUT (7)
-    "#]]
-    .assert_eq(&all(&[1, 2], topics));
-    expect![[r#"
+    "#]];
+    context.agree(&expected, &all(&[1, 2], topics));
+    let expected = expect![[r#"
         no top-level error
-    "#]]
-    .assert_eq(&all(&[0], None));
-    expect![[r#"
+    "#]];
+    context.agree(&expected, &all(&[0], None));
+    let expected = expect![[r#"
         REQUEST_TIMED_OUT (7)
-    "#]]
-    .assert_eq(&all(&[1, 2], None));
+    "#]];
+    context.agree(&expected, &all(&[1, 2], None));
 }
 
 pub(crate) fn unclean_with_leader(context: &mut Context) {
@@ -294,10 +342,10 @@ pub(crate) fn unclean_with_leader(context: &mut Context) {
         &request,
         None,
         expect![[r#"
-        NONE (0)
-        settled-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
-        settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
-    "#]],
+            NONE (0)
+            settled-0: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+            settled-1: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
+        "#]],
         || {},
     );
 }
@@ -320,9 +368,9 @@ pub(crate) fn every_node(context: &mut Context) {
             &wire.call(2, &elect(PREFERRED, Some(&[("moved", &[0])]))),
         )
     });
-    expect![[r#"
+    let expected = expect![[r#"
         NONE (0)
         moved-0: NONE (0)
-    "#]]
-    .assert_eq(&same(answers));
+    "#]];
+    context.agree(&expected, &same(answers));
 }

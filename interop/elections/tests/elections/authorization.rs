@@ -39,9 +39,10 @@ pub(crate) fn standby(_: &mut Context) {
     .assert_eq(&answer(2, &elect(PREFERRED, None)));
 }
 
-/// A cluster of one node: with more, controllers need each other before they know any ACL.
-pub(crate) fn refused(_: &mut Context) {
-    let cluster = Spec::combined(1).authorizer().start();
+/// One controller: with more, they need each other before they know any ACL.
+pub(crate) fn refused(context: &mut Context) {
+    let spec = Spec::separate(1, 1).controllers(context.program.clone());
+    let cluster = spec.authorizer().start();
     cluster.create_topic("settled", &[&[1]], &[]);
 
     // Brokers are the same principal as everyone else here, and need the rest.
@@ -54,7 +55,7 @@ pub(crate) fn refused(_: &mut Context) {
         let answer = Wire::connect(&cluster.broker(1)).call(2, &elect(PREFERRED, None));
         ErrorCode(answer.error_code) == ErrorCode::CLUSTER_AUTHORIZATION_FAILED
     });
-    let answers = [cluster.broker(1), cluster.controller(1)].map(|address| {
+    let answers = [cluster.broker(1), cluster.controller(101)].map(|address| {
         let mut wire = Wire::connect(&address);
         let mut answer = |version, topics, election_type, timeout_ms| {
             let mut request = elect(election_type, topics);
@@ -77,7 +78,7 @@ pub(crate) fn refused(_: &mut Context) {
         }
         same(version_0) + &same(later)
     });
-    expect![[r#"
+    let expected = expect![[r#"
         no top-level error
         settled-0: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
         settled-5: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
@@ -86,8 +87,8 @@ pub(crate) fn refused(_: &mut Context) {
         settled-0: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
         settled-5: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
         nowhere-1: CLUSTER_AUTHORIZATION_FAILED (31) "Request ... needs ALTER permission."
-    "#]]
-    .assert_eq(&same(answers));
+    "#]];
+    context.agree(&expected, &same(answers));
 
     let elect = "elect --election-type preferred";
     let one = klamm_on(&cluster, &format!("{elect} --topic settled --partition 0"));

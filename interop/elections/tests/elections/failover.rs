@@ -205,24 +205,31 @@ pub(crate) fn preferred_replica_down(context: &mut Context) {
     });
 
     let request = elect(PREFERRED, Some(&[("waiting", &[0])]));
-    let mut wire = Wire::connect(&cluster.broker(1));
-    expect![[r#"
-        no top-level error
-        waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
-    "#]]
-    .assert_eq(&show(0, &wire.call(0, &request)));
-    let later = [1, 2].map(|version| show(version, &wire.call(version, &request)));
-    expect![[r#"
-        NONE (0)
-        waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
-    "#]]
-    .assert_eq(&same(later));
-    // A null list leaves out what needs no election, and only that.
-    let all = show(2, &wire.call(2, &elect(PREFERRED, None)));
-    assert!(
-        all.contains("waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80)"),
-        "{all}"
-    );
+    for address in context.nodes() {
+        let mut wire = Wire::connect(&address);
+        let expected = expect![[r#"
+            no top-level error
+            waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
+        "#]];
+        context.agree(&expected, &show(0, &wire.call(0, &request)));
+        let later = [1, 2].map(|version| show(version, &wire.call(version, &request)));
+        let expected = expect![[r#"
+            NONE (0)
+            waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
+        "#]];
+        context.agree(&expected, &same(later));
+        // A null list leaves out what needs no election, and only that.
+        let all = show(2, &wire.call(2, &elect(PREFERRED, None)));
+        assert!(
+            all.contains("waiting-0: PREFERRED_LEADER_NOT_AVAILABLE (80)"),
+            "{all}"
+        );
+    }
+}
+
+/// The same with the command, after that.
+pub(crate) fn preferred_replica_down_said(context: &mut Context) {
+    let cluster = context.with_down(&[3]);
 
     let ran = klamm_on(
         cluster,

@@ -15,20 +15,27 @@ pub(crate) fn no_live_replica(context: &mut Context) {
         partitions[0].leader == -1
     });
 
-    let mut wire = Wire::connect(&cluster.broker(2));
-    let request = elect(UNCLEAN, Some(&[("alone", &[0])]));
-    let later = [1, 2].map(|version| show(version, &wire.call(version, &request)));
-    expect![[r#"
-        NONE (0)
-        alone-0: ELIGIBLE_LEADERS_NOT_AVAILABLE (83) "Eligible topic partition leaders are not available."
-    "#]].assert_eq(&same(later));
-    let request = elect(PREFERRED, Some(&[("alone", &[0])]));
-    expect![[r#"
-        NONE (0)
-        alone-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
-    "#]]
-    .assert_eq(&show(2, &wire.call(2, &request)));
+    for address in context.nodes() {
+        let mut wire = Wire::connect(&address);
+        let request = elect(UNCLEAN, Some(&[("alone", &[0])]));
+        let later = [1, 2].map(|version| show(version, &wire.call(version, &request)));
+        let expected = expect![[r#"
+            NONE (0)
+            alone-0: ELIGIBLE_LEADERS_NOT_AVAILABLE (83) "Eligible topic partition leaders are not available."
+        "#]];
+        context.agree(&expected, &same(later));
+        let request = elect(PREFERRED, Some(&[("alone", &[0])]));
+        let expected = expect![[r#"
+            NONE (0)
+            alone-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
+        "#]];
+        context.agree(&expected, &show(2, &wire.call(2, &request)));
+    }
+}
 
+/// The same with the command, after that.
+pub(crate) fn no_live_replica_said(context: &mut Context) {
+    let cluster = context.with_down(&[3]);
     let ran = klamm_on(
         cluster,
         "elect --election-type unclean --topic alone --partition 0",
@@ -70,28 +77,54 @@ pub(crate) fn no_live_replica(context: &mut Context) {
 /// The in-sync replica dies last and stays dead; the other one comes back without its records.
 pub(crate) fn unclean(context: &mut Context) {
     context.with_down(&[]);
+    context.topic("daring", &[&[2, 3], &[2, 3]]);
     context.topic("risky", &[&[2, 3]]);
     let cluster = context.with_down(&[3]);
-    seen::leaders(
-        cluster,
-        &[1, 2],
-        "risky",
-        "in sync on 2 alone",
-        |partitions| partitions[0].isr == [2],
-    );
+    for topic in ["daring", "risky"] {
+        seen::leaders(
+            cluster,
+            &[1, 2],
+            topic,
+            "in sync on 2 alone",
+            |partitions| partitions.iter().all(|p| p.isr == [2]),
+        );
+    }
     context.with_down(&[2, 3]);
     context.with_down(&[2]);
-    seen::leaders(cluster, &[1, 3], "risky", "leaderless", |partitions| {
-        partitions[0].leader == -1
-    });
+    for topic in ["daring", "risky"] {
+        seen::leaders(cluster, &[1, 3], topic, "leaderless", |partitions| {
+            partitions.iter().all(|p| p.leader == -1)
+        });
+    }
 
-    let mut wire = Wire::connect(&cluster.broker(1));
-    let request = elect(PREFERRED, Some(&[("risky", &[0])]));
-    expect![[r#"
-        NONE (0)
-        risky-0: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
-    "#]]
-    .assert_eq(&show(2, &wire.call(2, &request)));
+    // One partition is elected through a broker, the other by the controller itself.
+    for (partition, address) in context.nodes().iter().enumerate() {
+        let partitions = [partition as i32];
+        let mut wire = Wire::connect(address);
+        let mut answer = |election_type| {
+            let request = elect(election_type, Some(&[("daring", &partitions)]));
+            let answer = show(2, &wire.call(2, &request));
+            answer.replace(&format!("daring-{partition}:"), "daring-N:")
+        };
+        let expected = expect![[r#"
+            NONE (0)
+            daring-N: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
+        "#]];
+        context.agree(&expected, &answer(PREFERRED));
+        let expected = expect![[r#"
+            NONE (0)
+            daring-N: NONE (0)
+        "#]];
+        context.agree(&expected, &answer(UNCLEAN));
+    }
+    seen::leaders(cluster, &[1, 3], "daring", "led by 3", |partitions| {
+        partitions.iter().all(|p| p.leader == 3 && p.isr == [3])
+    });
+}
+
+/// The same with the command, after that.
+pub(crate) fn unclean_by_klamm(context: &mut Context) {
+    let cluster = context.with_down(&[2]);
     let ran = klamm_on(
         cluster,
         "elect --election-type unclean --topic risky --partition 0",

@@ -15,8 +15,8 @@ const TOPICS: [&str; 3] = ["many-a", "many-b", "many-c"];
 /// Three topics: more than one request may change, though each alone is less.
 const PARTITIONS: i32 = 3_400;
 
-pub(crate) fn ten_thousand(_: &mut Context) {
-    let mut phantoms = Phantoms::start(2);
+pub(crate) fn ten_thousand(context: &mut Context) {
+    let mut phantoms = Phantoms::start(&context.program, 2);
     for topic in TOPICS {
         phantoms.create(topic, PARTITIONS, &[1, 2]);
         phantoms.reassign(topic, PARTITIONS, &[2, 1]);
@@ -116,6 +116,28 @@ pub(crate) fn ten_thousand(_: &mut Context) {
         .filter(|line| line.contains(" result=elected "))
         .count();
     assert_eq!(elected, 10_200);
+}
+
+/// klamm's controller elects whatever is asked for, by a list as by none.
+pub(crate) fn none(context: &mut Context) {
+    let mut phantoms = Phantoms::start(&context.program, 2);
+    for topic in TOPICS {
+        phantoms.create(topic, PARTITIONS, &[1, 2]);
+        phantoms.reassign(topic, PARTITIONS, &[2, 1]);
+    }
+    let all: Vec<i32> = (0..PARTITIONS).collect();
+    let lists: Vec<(&str, &[i32])> = TOPICS.map(|topic| (topic, &all[..])).to_vec();
+    let listed = phantoms.wire.call(2, &elect(PREFERRED, Some(&lists)));
+    expect![[r#"
+        NONE (0)
+        10200 x NONE (0)
+    "#]]
+    .assert_eq(&summary(2, &listed));
+    for topic in TOPICS {
+        phantoms.reassign(topic, PARTITIONS, &[1, 2]);
+    }
+    let every = phantoms.wire.call(2, &elect(PREFERRED, None));
+    assert_eq!(summary(2, &every), summary(2, &listed));
 }
 
 /// How often each error occurs, and with which message.

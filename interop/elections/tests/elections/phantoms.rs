@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use klamm_cluster::{Cluster, Spec};
+use klamm_cluster::{Cluster, Program, Spec};
 use klamm_protocol::messages::alter_partition::{
     AlterPartitionRequest, BrokerState, RequestPartitionData, RequestTopicData,
 };
@@ -38,9 +38,10 @@ pub(crate) struct Phantoms {
 
 impl Phantoms {
     /// Brokers 1 to `count`, none of them fenced.
-    pub(crate) fn start(count: i32) -> Self {
+    pub(crate) fn start(program: &Program, count: i32) -> Self {
         // Nobody sends heartbeats for the brokers after the first.
         let cluster = Spec::separate(1, 0)
+            .controllers(program.clone())
             .property("broker.session.timeout.ms", "600000")
             .start();
         let mut wire = Wire::connect(&cluster.controller(101));

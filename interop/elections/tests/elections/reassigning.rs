@@ -12,34 +12,34 @@ use crate::wire::{PREFERRED, Wire, elect, same, show};
 /// One partition for each version of the API.
 const VERSIONS: [i16; 3] = [0, 1, 2];
 
-pub(crate) fn preferred_is_the_first_of_the_target(_: &mut Context) {
-    let mut phantoms = Phantoms::start(4);
+pub(crate) fn preferred_is_the_first_of_the_target(context: &mut Context) {
+    let mut phantoms = Phantoms::start(&context.program, 4);
     let id = phantoms.create("growing", 3, &[1, 2]);
     phantoms.reassign("growing", 3, &[3, 4]);
     // Broker 1 leads and was preferred; of the target none is in sync.
-    expect![[r#"
+    let expected = expect![[r#"
         growing-N: PREFERRED_LEADER_NOT_AVAILABLE (80) "The preferred leader was not available."
-    "#]]
-    .assert_eq(&each_version(&mut phantoms.wire, "growing"));
+    "#]];
+    context.agree(&expected, &each_version(&mut phantoms.wire, "growing"));
 
     for partition in 0..3 {
         phantoms.set_isr(1, id, partition, &[1, 2, 3]);
     }
-    expect![[r#"
+    let expected = expect![[r#"
         growing-N: NONE (0)
-    "#]]
-    .assert_eq(&each_version(&mut phantoms.wire, "growing"));
-    expect![[r#"
+    "#]];
+    context.agree(&expected, &each_version(&mut phantoms.wire, "growing"));
+    let expected = expect![[r#"
         growing-N: ELECTION_NOT_NEEDED (84) "Leader election not needed for topic partition."
-    "#]]
-    .assert_eq(&each_version(&mut phantoms.wire, "growing"));
+    "#]];
+    context.agree(&expected, &each_version(&mut phantoms.wire, "growing"));
     // It was elected in the middle of it: 4 is not in sync yet.
-    expect![[r#"
+    let expected = expect![[r#"
         growing-0: replicas [3, 4, 1, 2], adding [3, 4], removing [1, 2]
         growing-1: replicas [3, 4, 1, 2], adding [3, 4], removing [1, 2]
         growing-2: replicas [3, 4, 1, 2], adding [3, 4], removing [1, 2]
-    "#]]
-    .assert_eq(&ongoing(&mut phantoms.wire));
+    "#]];
+    context.agree(&expected, &ongoing(&mut phantoms.wire));
 }
 
 /// The answer about partition N to version N, where all say the same.
@@ -79,8 +79,8 @@ const LATE: i32 = 20;
 
 /// An election is one step of the controller: it is made in time, or not at all. A controller that is
 /// busy with another request takes it up too late.
-pub(crate) fn too_late(_: &mut Context) {
-    let mut phantoms = Phantoms::start(2);
+pub(crate) fn too_late(context: &mut Context) {
+    let mut phantoms = Phantoms::start(&context.program, 2);
     phantoms.create("busy", BUSY, &[1, 2]);
     phantoms.create("late", LATE, &[1, 2]);
     phantoms.reassign("late", LATE, &[2, 1]);

@@ -17,7 +17,8 @@ pub(crate) struct Partition {
     pub(crate) isr: Vec<i32>,
 }
 
-/// The partitions of a topic in order; none if the broker does not know it.
+/// The partitions of a topic in order; none if the broker does not know it, or does not listen yet: it
+/// is in service before that.
 fn partitions(address: &str, topic: &str) -> Vec<Partition> {
     let topic = MetadataRequestTopic {
         name: Some(topic.into()),
@@ -27,7 +28,10 @@ fn partitions(address: &str, topic: &str) -> Vec<Partition> {
         topics: Some(vec![topic]),
         ..Default::default()
     };
-    let answer = Wire::connect(address).call(VERSION, &request);
+    let Ok(mut wire) = Wire::try_connect(address) else {
+        return Vec::new();
+    };
+    let answer = wire.call(VERSION, &request);
     let mut partitions: Vec<_> = answer
         .topics
         .into_iter()

@@ -17,7 +17,9 @@ mod log;
 mod moves;
 mod oldest;
 mod takeover;
+mod tokens;
 mod tools;
+mod voters;
 
 use std::process::ExitCode;
 
@@ -200,6 +202,9 @@ fn main() -> ExitCode {
         Test("clients::lost_nothing_all_along", clients::all_along),
         // The last: they have other clusters.
         Test("takeover::both_ways", takeover::both_ways),
+        Test("voters::in_the_log", voters::dynamic),
+        Test("voters::in_the_configuration", voters::configured),
+        Test("tokens::who_may_have_them", tokens::allowed),
         Test("oldest::smoke", oldest::smoke),
     ]);
     klamm_suite::run("quorum", &tests, Context::start)
