@@ -2,19 +2,21 @@
 //! Kafka at all.
 
 mod frames;
+mod guesses;
 mod pairing;
 
 use std::collections::VecDeque;
 
 use klamm_protocol::{ApiVersion, SmallString};
 
-use super::head::{self, ResponseHead};
+use super::head;
 use super::message::Message;
 use super::scan::Scan;
 use super::shared::{Kept, Shared};
 use super::statistics::Counts;
 use super::tcp::{Missing, Side};
 use super::{Event, Finding, Time, Tokens, What};
+use guesses::Guess;
 
 /// The most requests of a connection that wait for their responses.
 const MAX_WAITING: usize = 10_000;
@@ -86,6 +88,8 @@ struct Incoming {
     scan: Scan,
     /// Whether it is unknown where the next frame begins, and how many bytes were passed over.
     lost: Option<u64>,
+    /// Where that is so, the responses that may have begun.
+    guesses: Vec<Guess>,
 }
 
 #[derive(Debug)]
@@ -107,6 +111,17 @@ struct Waiting {
     client_id: Option<SmallString>,
     /// The request inside of an Envelope.
     inner: Option<ApiVersion>,
+}
+
+impl Frame {
+    /// The next bytes of it are not there.
+    fn missing(&mut self, len: u64) {
+        self.message.missing += len;
+        self.left -= len;
+        if let Some(kept) = &mut self.kept {
+            kept.is_closed = true;
+        }
+    }
 }
 
 impl Conversation {
@@ -148,7 +163,12 @@ impl Conversation {
         }
         while !data.is_empty() && !matches!(self.carries, Carries::Tls | Carries::Other) {
             if let Some(skipped) = self.incoming(from).lost {
-                let Some(at) = self.find(from, data) else {
+                if self.client.is_some_and(|client| client != from) {
+                    data = &data[self.guess(from, data, time, shared, sink)..];
+                    continue;
+                }
+                let found = self.client.and_then(|_| head::find_request(data));
+                let Some(at) = found else {
                     self.incoming(from).lost = Some(skipped + data.len() as u64);
                     return;
                 };
@@ -188,15 +208,12 @@ impl Conversation {
             // The size is gone, or the beginning of one.
             incoming.lost.get_or_insert(0);
             incoming.head_len = 0;
+            self.missing_in_guesses(from, len, shared);
             return;
         };
         let within = len.min(frame.left);
-        frame.message.missing += within;
-        frame.left -= within;
+        frame.missing(within);
         incoming.scan.missing(within);
-        if let Some(kept) = &mut frame.kept {
-            kept.is_closed = true;
-        }
         if frame.left == 0 {
             self.complete(from, time, shared, sink);
         }
@@ -208,6 +225,7 @@ impl Conversation {
     /// Nothing more comes.
     pub(super) fn finish(&mut self, time: Time, sink: &mut dyn FnMut(Event)) {
         for side in Side::BOTH {
+            self.finish_guesses(side, time, sink);
             let incoming = self.incoming(side);
             let there = match (&incoming.frame, incoming.head_len) {
                 (Some(frame), _) => Some((frame.message.size - frame.left, frame.message.time)),
@@ -239,24 +257,6 @@ impl Conversation {
             self.carries = Carries::Tls;
         } else if self.undecided > MAX_UNDECIDED_BYTES {
             self.carries = Carries::Other;
-        }
-    }
-
-    /// Where a frame begins in bytes that may begin anywhere.
-    fn find(&self, from: Side, data: &[u8]) -> Option<usize> {
-        match self.client {
-            Some(client) if client == from => head::find_request(data),
-            // Responses are told by the requests that they answer, and begin with a segment.
-            Some(_) => {
-                let head = ResponseHead::parse(data.first_chunk()?);
-                let is_due = self.waiting.iter().any(|waiting| {
-                    waiting
-                        .head
-                        .is_some_and(|(_, id)| id == head.correlation_id)
-                });
-                (head.is_possible() && is_due).then_some(0)
-            }
-            None => None,
         }
     }
 

@@ -49,9 +49,10 @@ impl Shared {
         self.number
     }
 
-    /// Whether the bytes of a message that begins are worth keeping.
-    pub(super) fn keeps(&self, message: &Message) -> bool {
-        self.keeps_bytes && self.filter.may_pass(message, self.number)
+    /// A message begins, whose bytes may be worth keeping.
+    pub(super) fn begin(&self, message: &Message) -> Option<Kept> {
+        let is_kept = self.keeps_bytes && self.filter.may_pass(message, self.number);
+        is_kept.then(Kept::default)
     }
 
     pub(super) fn keep(&mut self, kept: &mut Option<Kept>, data: &[u8]) {
@@ -69,6 +70,11 @@ impl Shared {
     pub(super) fn release(&mut self, kept: Kept) -> Vec<u8> {
         self.kept_bytes -= kept.bytes.len();
         kept.bytes
+    }
+
+    /// It was none.
+    pub(super) fn forget(&mut self, kept: Option<Kept>) {
+        kept.map(|kept| self.release(kept));
     }
 
     pub(super) fn emit(&self, message: Message, sink: &mut dyn FnMut(Event)) {

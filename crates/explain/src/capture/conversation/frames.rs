@@ -7,7 +7,7 @@ use crate::Direction;
 use crate::capture::head;
 use crate::capture::message::{Fault, Kind, Message};
 use crate::capture::scan::Progress;
-use crate::capture::shared::{Kept, Shared};
+use crate::capture::shared::Shared;
 use crate::capture::tcp::Side;
 use crate::capture::{Event, Time, What};
 
@@ -90,7 +90,7 @@ impl Conversation {
         shared: &mut Shared,
         sink: &mut dyn FnMut(Event),
     ) {
-        let mut kept = shared.keeps(&message).then(Kept::default);
+        let mut kept = shared.begin(&message);
         shared.keep(&mut kept, head);
         let incoming = &mut self.incoming[from as usize];
         incoming.scan.reset();

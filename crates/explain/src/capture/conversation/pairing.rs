@@ -11,6 +11,18 @@ use crate::capture::shared::Shared;
 use crate::capture::tcp::Side;
 use crate::capture::{Event, Time, What};
 
+impl Waiting {
+    /// Writes down what a response to it is known by.
+    pub(super) fn is_answered_by(&self, response: &mut Message) {
+        response.correlation_id = self.head.map(|(_, id)| id);
+        response.api = self.head.map(|(api, _)| api);
+        response.answers = (self.number > 0).then_some(self.number);
+        response.latency = Some(response.time.since(self.sent));
+        response.client_id.clone_from(&self.client_id);
+        response.inner = self.inner;
+    }
+}
+
 impl Conversation {
     /// Begins a request, or a token of SASL, of which the head is there.
     pub(super) fn request(
@@ -91,20 +103,11 @@ impl Conversation {
         }
         let mut message = self.message(from, Kind::Message(Direction::Response), head.size);
         message.correlation_id = Some(head.correlation_id);
-        let index = self.waiting.iter().position(|waiting| {
-            waiting
-                .head
-                .is_some_and(|(_, id)| id == head.correlation_id)
-        });
         let mut plan = None;
-        if let Some(index) = index {
+        if let Some(index) = self.waits_for(head.correlation_id) {
             self.unanswered(index, sink);
             if let Some(waiting) = self.waiting.pop_front() {
-                message.api = waiting.head.map(|(api, _)| api);
-                message.answers = (waiting.number > 0).then_some(waiting.number);
-                message.latency = Some(message.time.since(waiting.sent));
-                message.client_id = waiting.client_id;
-                message.inner = waiting.inner;
+                waiting.is_answered_by(&mut message);
             }
             plan = message
                 .api
@@ -115,6 +118,12 @@ impl Conversation {
             self.find_out(from, What::Unmatched { correlation_id: id }, time, sink);
         }
         self.begin(from, message, plan, &bytes[..len], shared, sink);
+    }
+
+    /// Which of the requests that wait has this id.
+    pub(super) fn waits_for(&self, correlation_id: i32) -> Option<usize> {
+        let has_id = |waiting: &Waiting| waiting.head.is_some_and(|(_, id)| id == correlation_id);
+        self.waiting.iter().position(has_id)
     }
 
     /// A request is complete.

@@ -5,7 +5,7 @@ use klamm_explain::Direction;
 use klamm_explain::capture::{FileError, What};
 use klamm_protocol::{ApiKey, ApiVersion};
 
-use super::build::{Connection, SYN, Segment, conversations, frame, pcap};
+use super::build::{Connection, SYN, Segment, conversations, frame, latest, pcap};
 use super::read;
 use crate::support::{instances, seed};
 
@@ -102,6 +102,63 @@ fn missing_packets_are_reported() {
             whole + pieces * broken_each >= original.messages.len(),
             "{place}: {whole}"
         );
+    }
+}
+
+/// After a hole, bytes within a response may look like the head of another one, of any size, to any
+/// request that waits. Whatever they claim, the responses that are there are read.
+#[test]
+fn what_only_looks_like_a_response_swallows_none() {
+    let metadata = latest(ApiKey::METADATA);
+    let decoy = |size: u32, id: i32| {
+        let mut bytes = vec![0; 60];
+        bytes[..4].copy_from_slice(&size.to_be_bytes());
+        bytes[4..8].copy_from_slice(&id.to_be_bytes());
+        bytes
+    };
+    for decoys in [1, 2, 50] {
+        for size in [4, 5, 55, 57, 200, 1 << 20, 1 << 30] {
+            for id in 1..=3 {
+                let mut connection = Connection::open(40_000, [7, 9]);
+                for id in 1..=3 {
+                    connection.send(true, &frame(metadata, Direction::Request, id), 1000);
+                }
+                // The response to the first request, whose beginning is lost.
+                connection.send(false, &[0; 100], 1000);
+                connection.segments.pop();
+                for _ in 0..decoys {
+                    connection.send(false, &decoy(size, id), 1000);
+                }
+                for id in 2..=3 {
+                    connection.send(false, &frame(metadata, Direction::Response, id), 1000);
+                }
+                let read = read(&pcap(&connection.segments));
+                let answers = read.messages.iter().filter_map(|message| message.answers);
+                let place = format!("{decoys} of {size} bytes, id {id}: {:#?}", read.findings);
+                assert_eq!(answers.collect::<Vec<_>>(), [2, 3], "{place}");
+            }
+        }
+    }
+}
+
+/// After a hole, a response that takes many segments is read, whatever they begin with.
+#[test]
+fn what_looks_like_a_response_ends_no_other() {
+    let metadata = latest(ApiKey::METADATA);
+    let response = frame(metadata, Direction::Response, 2);
+    for most in 8..=response.len() {
+        let mut connection = Connection::open(40_000, [7, 9]);
+        // Small ids, as the numbers in a response are; none of them is answered but one.
+        for id in 0..=9 {
+            connection.send(true, &frame(metadata, Direction::Request, id), 1000);
+        }
+        connection.send(false, &[0; 100], 1000);
+        connection.segments.pop();
+        connection.send(false, &response, most);
+        let read = read(&pcap(&connection.segments));
+        let last = read.messages.last().expect("messages");
+        assert_eq!(last.answers, Some(3), "{most}: {:#?}", read.findings);
+        assert_eq!(last.bytes.as_ref(), Some(&response), "{most}");
     }
 }
 
