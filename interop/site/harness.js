@@ -85,7 +85,11 @@ export class Harness {
       const url = request.url();
       if (!url.startsWith(this.root) && !url.startsWith("data:")) this.trouble.push(url);
     });
-    page.on("requestfailed", (request) => this.trouble.push(`failed: ${request.url()}`));
+    page.on("requestfailed", (request) => {
+      // What was still loading when the check left the page is not missing.
+      const why = request.failure().errorText;
+      if (why !== "net::ERR_ABORTED") this.trouble.push(`${why}: ${request.url()}`);
+    });
     return page;
   }
 

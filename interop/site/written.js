@@ -6,13 +6,15 @@ import { join } from "node:path";
 import { PHONE, fits, texts } from "./harness.js";
 
 const MOST_BYTES = 200_000;
-// A page of each kind, and those with the most on them.
+// A page of each kind, those with the most on them, and those with the longest names.
 const KINDS = [
   "index.html",
   "apis/ElectLeaders.html",
   "apis/Fetch.html",
+  "apis/StreamsGroupTopologyDescriptionUpdate.html",
   "records.html",
   "records/PartitionChangeRecord.html",
+  "records/ConsumerGroupTargetAssignmentMetadataValue.html",
   "batches.html",
   "errors.html",
   "features.html",
