@@ -208,12 +208,9 @@ impl Consumer {
                 next = at.min(next);
             }
         }
-        let wanted = !self.leaders.stale().is_empty();
+        let wanted = self.leaders.is_stale();
         if self.metadata.starts(wanted, now, &mut next) {
-            if !wanted {
-                self.leaders.distrust_all();
-            }
-            let topics: Vec<_> = self.leaders.stale().iter().cloned().collect();
+            let topics = self.leaders.to_ask();
             if topics.is_empty() {
                 self.metadata.ended(true, &self.backoff, METADATA_MAX_AGE);
             } else {

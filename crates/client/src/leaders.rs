@@ -16,6 +16,8 @@ pub(crate) const METADATA_MAX_AGE: Duration = Duration::from_secs(300);
 #[derive(Debug, Default)]
 pub(crate) struct Leaders {
     topics: HashMap<SmallString, Result<Topic, ItemError>>,
+    /// The names of the topics that have ids.
+    names: HashMap<Uuid, SmallString>,
     /// Topics to ask for before they are used again.
     stale: BTreeSet<SmallString>,
 }
@@ -69,10 +71,7 @@ impl Leaders {
 
     /// The topic with an id.
     pub(crate) fn named(&self, id: Uuid) -> Option<&SmallString> {
-        let mut topics = self.topics.iter();
-        topics
-            .find(|(_, topic)| topic.as_ref().is_ok_and(|topic| topic.id == Some(id)))
-            .map(|(name, _)| name)
+        self.names.get(&id)
     }
 
     /// Has a topic asked for with the next refresh.
@@ -84,17 +83,42 @@ impl Leaders {
 
     /// Knows nothing of a topic any more.
     pub(crate) fn forget(&mut self, topic: &SmallString) {
-        self.topics.remove(topic);
+        self.set(topic.clone(), None);
+    }
+
+    /// Puts what is known of a topic in the place of what was known before.
+    fn set(&mut self, name: SmallString, topic: Option<Result<Topic, ItemError>>) {
+        let id_of = |topic: &Result<Topic, ItemError>| topic.as_ref().ok()?.id;
+        if let Some(id) = topic.as_ref().and_then(id_of) {
+            self.names.insert(id, name.clone());
+        }
+        let new = topic.as_ref().and_then(id_of);
+        let before = match topic {
+            Some(topic) => self.topics.insert(name, topic),
+            None => self.topics.remove(&name),
+        };
+        let before = before.as_ref().and_then(id_of);
+        if let Some(id) = before.filter(|id| Some(*id) != new) {
+            self.names.remove(&id);
+        }
     }
 
     /// Has every topic asked for with the next refresh.
-    pub(crate) fn distrust_all(&mut self) {
+    fn distrust_all(&mut self) {
         self.stale.extend(self.topics.keys().cloned());
     }
 
-    /// The topics that the next refresh asks for.
-    pub(crate) fn stale(&self) -> &BTreeSet<SmallString> {
-        &self.stale
+    /// Whether there are topics that a refresh is to ask for.
+    pub(crate) fn is_stale(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
+    /// The topics that a refresh asks for: those that are to be asked for, or else all.
+    pub(crate) fn to_ask(&mut self) -> Vec<SmallString> {
+        if self.stale.is_empty() {
+            self.distrust_all();
+        }
+        self.stale.iter().cloned().collect()
     }
 
     /// Takes note of what metadata says of topics that were asked for. What is older than what is
@@ -119,9 +143,7 @@ impl Leaders {
                 (Some(Ok(known)), Ok(told)) if known.id == told.id => known.merge(told),
                 // A topic that a broker does not know yet, or cannot tell of now, is not gone.
                 (Some(Ok(_)), Err(error)) if error.code.is_retriable() => {}
-                (_, told) => {
-                    self.topics.insert(name, told);
-                }
+                (_, told) => self.set(name, Some(told)),
             }
         }
     }

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use klamm_net::ServerAddress;
 use klamm_protocol::messages::fetch::{FetchResponse, PartitionData};
@@ -22,7 +23,7 @@ impl Consumer {
                 let settled = match asked {
                     Ok(topics) => {
                         self.leaders.learn(topics);
-                        self.leaders.stale().is_empty()
+                        !self.leaders.is_stale()
                     }
                     Err(error) => {
                         self.tell_if_final(&error);
@@ -136,7 +137,7 @@ impl Consumer {
     fn fetched(
         &mut self,
         leader: BrokerId,
-        asked: BTreeMap<TopicPartition, Asked<Wanted>>,
+        asked: Arc<BTreeMap<TopicPartition, Asked<Wanted>>>,
         answer: Answer<FetchResponse>,
     ) {
         let response = answer.response;
@@ -146,10 +147,8 @@ impl Consumer {
         let broker = self.brokers.entry(leader).or_default();
         match ErrorCode(response.error_code) {
             ErrorCode::NONE => {
-                let wanted = asked.iter().map(|(key, asked)| (key.clone(), asked.what));
-                broker
-                    .session
-                    .answered(response.session_id, wanted.collect());
+                let asked = Arc::clone(&asked);
+                broker.session.answered(response.session_id, asked);
             }
             code => {
                 broker

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use klamm_protocol::messages::fetch::FetchResponse;
 use klamm_protocol::messages::list_offsets::{
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 
 use super::Consumer;
 use super::options::{IsolationLevel, SeekTo};
-use super::session::{FetchDraft, WITH_TOPIC_IDS, Wanted};
+use super::session::{WITH_TOPIC_IDS, Wanted};
 use crate::admin::TopicDescription;
 use crate::call::{Answer, Call, Effect};
 use crate::client::Route;
@@ -42,12 +43,22 @@ pub(super) struct Asked<T> {
     pub(super) what: T,
 }
 
+impl<T> Asked<T> {
+    pub(super) fn new(seek: u64, leadership: Leadership, what: T) -> Self {
+        Self {
+            seek,
+            leadership,
+            what,
+        }
+    }
+}
+
 /// What a task has ended with.
 pub(super) enum Done {
     Asked(Result<BTreeMap<SmallString, Result<TopicDescription, ItemError>>, ClientError>),
     Fetched {
         leader: BrokerId,
-        asked: BTreeMap<TopicPartition, Asked<Wanted>>,
+        asked: Arc<BTreeMap<TopicPartition, Asked<Wanted>>>,
         outcome: Result<Answer<FetchResponse>, ClientError>,
     },
     Sought {
@@ -65,6 +76,14 @@ pub(super) enum Done {
 impl Consumer {
     /// Asks a leader for what its partitions need.
     pub(super) fn ask(&mut self, leader: BrokerId, now: Instant) {
+        let may_seek = self.may_ask(leader, Kind::Seek);
+        let may_compare = self.may_ask(leader, Kind::Compare);
+        // What came from this broker and was not given out yet comes first.
+        let is_read = self.ready.iter().all(|ready| !self.is_from(leader, ready));
+        let may_fetch = is_read && self.may_ask(leader, Kind::Fetch);
+        if !may_seek && !may_compare && !may_fetch {
+            return;
+        }
         let mut to_seek = BTreeMap::new();
         let mut to_compare = BTreeMap::new();
         let mut to_fetch = BTreeMap::new();
@@ -75,43 +94,35 @@ impl Consumer {
             }
             let seek = position.seek;
             if let Some(what) = position.looked_for() {
-                let asked = Asked {
-                    seek,
-                    leadership,
-                    what,
-                };
-                to_seek.insert(partition.clone(), asked);
+                if may_seek {
+                    to_seek.insert(partition.clone(), Asked::new(seek, leadership, what));
+                }
             } else if let Some(what) = position.to_compare(leadership) {
-                let asked = Asked {
-                    seek,
-                    leadership,
-                    what,
-                };
-                to_compare.insert(partition.clone(), asked);
-            } else if let Some(offset) = position.offset() {
+                if may_compare {
+                    to_compare.insert(partition.clone(), Asked::new(seek, leadership, what));
+                }
+            } else if let Some(offset) = position.offset()
+                && may_fetch
+            {
                 let what = Wanted {
                     topic_id: self.leaders.id(&partition.topic),
                     leader_epoch: leadership.wire_epoch(),
                     offset,
                 };
-                let asked = Asked {
-                    seek,
-                    leadership,
-                    what,
-                };
-                to_fetch.insert(partition.clone(), asked);
+                to_fetch.insert(partition.clone(), Asked::new(seek, leadership, what));
             }
         }
-        if !to_seek.is_empty() && self.begins(leader, Kind::Seek) {
+        if !to_seek.is_empty() {
+            self.begin(leader, Kind::Seek);
             self.seek_at(leader, to_seek);
         }
-        if !to_compare.is_empty() && self.begins(leader, Kind::Compare) {
+        if !to_compare.is_empty() {
+            self.begin(leader, Kind::Compare);
             self.compare_with(leader, to_compare);
         }
-        // What came from this broker and was not given out yet comes first.
-        let is_read = self.ready.iter().all(|ready| !self.is_from(leader, ready));
-        if !to_fetch.is_empty() && is_read && self.begins(leader, Kind::Fetch) {
-            self.fetch_from(leader, to_fetch);
+        if !to_fetch.is_empty() {
+            self.begin(leader, Kind::Fetch);
+            self.fetch_from(leader, Arc::new(to_fetch));
         }
     }
 
@@ -127,13 +138,14 @@ impl Consumer {
         records.iter().any(|read| led(read) == Some(leader))
     }
 
-    fn begins(&mut self, leader: BrokerId, kind: Kind) -> bool {
-        let asked = &mut self.brokers.entry(leader).or_default().asked;
-        let begins = !asked.contains(&kind);
-        if begins {
-            asked.push(kind);
-        }
-        begins
+    /// Whether nothing of a kind is on its way to a broker.
+    fn may_ask(&self, leader: BrokerId, kind: Kind) -> bool {
+        let broker = self.brokers.get(&leader);
+        broker.is_none_or(|broker| !broker.asked.contains(&kind))
+    }
+
+    fn begin(&mut self, leader: BrokerId, kind: Kind) {
+        self.brokers.entry(leader).or_default().asked.push(kind);
     }
 
     fn call(&self, leader: BrokerId) -> Call {
@@ -143,10 +155,13 @@ impl Consumer {
         Call::new(Route::Node(leader), Effect::Read, Deadline::after(within))
     }
 
-    fn fetch_from(&mut self, leader: BrokerId, asked: BTreeMap<TopicPartition, Asked<Wanted>>) {
-        let wanted = asked.iter().map(|(key, asked)| (key.clone(), asked.what));
-        let draft = self.brokers.entry(leader).or_default();
-        let draft: FetchDraft = draft.session.next(wanted.collect());
+    fn fetch_from(
+        &mut self,
+        leader: BrokerId,
+        asked: Arc<BTreeMap<TopicPartition, Asked<Wanted>>>,
+    ) {
+        let broker = self.brokers.entry(leader).or_default();
+        let draft = broker.session.next(Arc::clone(&asked));
         let (client, options) = (self.client.clone(), self.options.clone());
         let mut call = self.call(leader);
         if !draft.has_ids() {

@@ -52,6 +52,11 @@ fn a_topic_that_was_made_again_begins_again() {
     learn(&mut leaders, told(2, &[(2, 0)]));
     assert_eq!(first(&leaders), Leadership::told(2, 0));
     assert_eq!(leaders.partitions(&"a".into()), Some(Ok(1)));
+    let [old, new] = [1, 2].map(|id| Uuid::from_bytes([id; 16]));
+    assert_eq!(leaders.named(old), None);
+    assert_eq!(leaders.named(new), Some(&"a".into()));
+    leaders.forget(&"a".into());
+    assert_eq!(leaders.named(new), None);
 }
 
 #[test]
@@ -59,7 +64,7 @@ fn a_topic_without_a_leader_is_asked_for_again() {
     let mut leaders = Leaders::default();
     leaders.distrust(&"a".into());
     learn(&mut leaders, told(1, &[(-1, 5)]));
-    assert!(!leaders.stale().is_empty());
+    assert!(leaders.is_stale());
     learn(&mut leaders, told(1, &[(1, 6)]));
-    assert!(leaders.stale().is_empty());
+    assert!(!leaders.is_stale());
 }

@@ -95,6 +95,8 @@ pub(super) async fn identify(client: Client) -> Result<Origin, ClientError> {
         .make(
             &client,
             |_version, _timeout_ms| InitProducerIdRequest {
+                // The schema's default, an empty one, is an error.
+                transactional_id: None,
                 transaction_timeout_ms: i32::MAX,
                 ..Default::default()
             },

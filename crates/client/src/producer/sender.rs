@@ -192,12 +192,9 @@ impl Sender {
             self.tasks
                 .spawn(async move { Done::Identified(identify(client).await) });
         }
-        let wanted = !state.leaders.stale().is_empty();
+        let wanted = state.leaders.is_stale();
         if self.metadata.starts(wanted, now, next) {
-            if !wanted {
-                state.leaders.distrust_all();
-            }
-            let topics: Vec<_> = state.leaders.stale().iter().cloned().collect();
+            let topics = state.leaders.to_ask();
             if topics.is_empty() {
                 return self.metadata.ended(true, &self.backoff, METADATA_MAX_AGE);
             }
@@ -276,7 +273,7 @@ impl Sender {
                     Ok(topics) => state.leaders.learn(topics),
                     Err(error) => state.trouble = Some(Box::new(error.into())),
                 }
-                let settled = state.leaders.stale().is_empty();
+                let settled = !state.leaders.is_stale();
                 self.metadata
                     .ended(settled, &self.backoff, METADATA_MAX_AGE);
             }

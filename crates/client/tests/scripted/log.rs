@@ -64,8 +64,14 @@ impl Logs {
         for broker in &cluster.brokers {
             let logs = self.clone();
             broker.on(move |_, request: ProduceRequest| Reply::Answer(logs.answer(&request)));
-            broker.on(|_, _: InitProducerIdRequest| {
+            broker.on(|_, request: InitProducerIdRequest| {
+                // Apache Kafka refuses an empty transactional id.
+                let code = match request.transactional_id {
+                    None => ErrorCode::NONE,
+                    Some(_) => ErrorCode::INVALID_REQUEST,
+                };
                 Reply::Answer(InitProducerIdResponse {
+                    error_code: code.0,
                     producer_id: 7,
                     ..Default::default()
                 })

@@ -88,14 +88,14 @@ final class Quotas {
             }
         }
 
-        /** Whether it was acknowledged; without a controller it may not be. */
+        /** Whether it was acknowledged; without a controller it may not be within the admin's deadline. */
         private boolean set(Admin admin, String user) throws Exception {
             ClientQuotaEntity entity = new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, user));
             ClientQuotaAlteration.Op op =
                 new ClientQuotaAlteration.Op("producer_byte_rate", 1_000_000.0);
             try {
                 admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity, List.of(op))))
-                    .all().get(DEADLINE_MS, TimeUnit.MILLISECONDS);
+                    .all().get();
                 return true;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof RetriableException) {
@@ -109,7 +109,7 @@ final class Quotas {
             stopping = true;
             thread.join();
             if (failure != null) {
-                throw new IllegalStateException("a change failed", failure);
+                throw new IllegalStateException("a change failed: " + failure, failure);
             }
             return done;
         }
