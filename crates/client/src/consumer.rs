@@ -210,7 +210,7 @@ impl Consumer {
         }
         let wanted = self.leaders.is_stale();
         if self.metadata.starts(wanted, now, &mut next) {
-            let topics = self.leaders.to_ask();
+            let topics = self.leaders.due();
             if topics.is_empty() {
                 self.metadata.ended(true, &self.backoff, METADATA_MAX_AGE);
             } else {

@@ -114,7 +114,7 @@ impl Leaders {
     }
 
     /// The topics that a refresh asks for: those that are to be asked for, or else all.
-    pub(crate) fn to_ask(&mut self) -> Vec<SmallString> {
+    pub(crate) fn due(&mut self) -> Vec<SmallString> {
         if self.stale.is_empty() {
             self.distrust_all();
         }

@@ -194,7 +194,7 @@ impl Sender {
         }
         let wanted = state.leaders.is_stale();
         if self.metadata.starts(wanted, now, next) {
-            let topics = state.leaders.to_ask();
+            let topics = state.leaders.due();
             if topics.is_empty() {
                 return self.metadata.ended(true, &self.backoff, METADATA_MAX_AGE);
             }
