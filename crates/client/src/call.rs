@@ -180,7 +180,7 @@ impl Call {
     ) -> Result<Answer<R::Response>, ClientError> {
         let peer = client.peer(self.route, failed, &self.deadline).await;
         let peer = peer.map_err(before_sending)?;
-        let version = peer.versions.choose::<R>(self.needed, self.reason)?;
+        let version = peer.choose::<R>(self.needed, self.reason)?;
         let at = self.deadline.within(client.config().request_timeout);
         let request = build(version, server_timeout_ms(at));
         let pause = move |response: &_| R::pause(version, response);

@@ -249,8 +249,7 @@ impl Client {
     /// Connects to a server that tells of brokers.
     async fn greet(self, server: ServerAddress, deadline: Deadline) -> Result<(), ClientError> {
         let peer = self.0.pool.peer(&server, &deadline).await?;
-        peer.versions
-            .choose::<MetadataRequest>(NAMES_CONTROLLER, None)
+        peer.choose::<MetadataRequest>(NAMES_CONTROLLER, None)
             .inspect_err(|_| self.0.pool.retire(&peer))?;
         Ok(())
     }

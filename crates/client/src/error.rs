@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use klamm_net::{NetError, ServerAddress, seconds};
+use klamm_net::{NetError, ServerAddress, VersionsError, seconds};
 use klamm_protocol::{ApiKey, BrokerId, ErrorCode, Listener, Request, SmallString, VersionRange};
 use thiserror::Error;
 
@@ -101,6 +101,17 @@ pub enum ClientError {
     /// The client ended while the call was under way.
     #[error("the client was stopped before the call ended")]
     Stopped,
+}
+
+impl From<VersionsError> for ClientError {
+    fn from(error: VersionsError) -> Self {
+        match error {
+            VersionsError::Net(error) => Self::Net(error),
+            VersionsError::Refused { server, code } => {
+                Self::from_answer(ApiKey::API_VERSIONS, &server, code, None)
+            }
+        }
+    }
 }
 
 impl ClientError {

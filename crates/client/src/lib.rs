@@ -42,7 +42,6 @@ mod errand;
 mod error;
 mod leaders;
 mod metadata;
-mod negotiation;
 mod pool;
 mod producer;
 mod retry;
@@ -64,14 +63,14 @@ pub use consumer::{
 };
 pub use error::{ClientError, ItemError, PartitionError};
 pub use klamm_net::{
-    Cause, Connector, NetError, ParseAddressError, ServerAddress, TcpConnector, Transport,
+    Cause, Connector, NetError, ParseAddressError, ServerAddress, ServerVersions, TcpConnector,
+    Transport,
 };
 pub use klamm_protocol::records::{Codec, Compression, Header, Headers, Record, RecordsError};
 pub use klamm_protocol::{
     ApiKey, BrokerId, Bytes, ErrorCode, LeaderEpoch, Offset, PartitionIndex, SmallString, Uuid,
     VersionRange,
 };
-pub use negotiation::ServerVersions;
 pub use producer::{
     Acks, Delivery, ProduceError, Producer, ProducerOptions, ProducerRecord, RecordMetadata,
 };

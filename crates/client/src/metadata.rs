@@ -43,9 +43,7 @@ impl Cluster {
     }
 
     async fn ask_broker(peer: &Peer, at: Instant) -> Result<Self, ClientError> {
-        let version = peer
-            .versions
-            .choose::<MetadataRequest>(NAMES_CONTROLLER, None)?;
+        let version = peer.choose::<MetadataRequest>(NAMES_CONTROLLER, None)?;
         let request = no_topics(version);
         let pause = move |response: &_| MetadataRequest::pause(version, response);
         let response = peer.connection.call(version, &request, at, pause).await?;
@@ -69,9 +67,7 @@ impl Cluster {
     async fn ask_controller(peer: &Peer, at: Instant) -> Result<Self, ClientError> {
         let needed = VersionRange::new(1, i16::MAX);
         let reason = Some("finding the active controller");
-        let version = peer
-            .versions
-            .choose::<DescribeClusterRequest>(needed, reason)?;
+        let version = peer.choose::<DescribeClusterRequest>(needed, reason)?;
         let request = DescribeClusterRequest {
             endpoint_type: CONTROLLER_ENDPOINTS,
             ..Default::default()

@@ -2,12 +2,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use klamm_net::{Cause, Connection, ConnectionOptions, Connector, NetError, ServerAddress};
-use klamm_protocol::messages::api_versions::ApiVersionsRequest;
-use klamm_protocol::{Request, SmallString};
+use klamm_net::{
+    Cause, Connection, ConnectionOptions, Connector, NetError, ServerAddress, ServerVersions,
+};
+use klamm_protocol::{Request, SmallString, VersionRange};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::negotiation::{ServerVersions, may_need_version_0, negotiate};
 use crate::retry::{Backoff, Deadline};
 use crate::{ClientConfig, ClientError};
 
@@ -16,6 +16,27 @@ use crate::{ClientConfig, ClientError};
 pub(crate) struct Peer {
     pub(crate) connection: Connection,
     pub(crate) versions: ServerVersions,
+}
+
+impl Peer {
+    /// The latest version that both sides have and that is in `needed`; `reason` says why it must
+    /// be.
+    pub(crate) fn choose<R: Request>(
+        &self,
+        needed: VersionRange,
+        reason: Option<&'static str>,
+    ) -> Result<i16, ClientError> {
+        let versions = &self.versions;
+        versions
+            .latest::<R>(needed)
+            .ok_or_else(|| ClientError::Unsupported {
+                api: R::KEY,
+                server: versions.server.clone(),
+                offered: versions.offered(R::KEY),
+                needed: R::STABLE.intersect(needed),
+                reason,
+            })
+    }
 }
 
 /// One connection a server, made when it is needed and again when it broke.
@@ -136,24 +157,9 @@ impl Pool {
     }
 
     async fn connect(&self, server: &ServerAddress, at: Instant) -> Result<Peer, ClientError> {
-        match self
-            .connect_with(server, ApiVersionsRequest::STABLE.max, at)
-            .await
-        {
-            Err(error) if may_need_version_0(&error) => self.connect_with(server, 0, at).await,
-            result => result,
-        }
-    }
-
-    async fn connect_with(
-        &self,
-        server: &ServerAddress,
-        version: i16,
-        at: Instant,
-    ) -> Result<Peer, ClientError> {
-        let options = self.options.clone();
-        let connection = Connection::open(&*self.connector, server, options, at).await?;
-        let versions = negotiate(&connection, version, at).await?;
+        let connector = &*self.connector;
+        let opened = Connection::open_negotiated(connector, server, &self.options, at).await;
+        let (connection, versions) = opened?;
         Ok(Peer {
             connection,
             versions,

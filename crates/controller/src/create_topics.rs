@@ -286,7 +286,12 @@ fn place(topic: Uuid, index: usize) -> Place {
     }
 }
 
-/// Whether a topic may have this name. The texts are Kafka's.
+/// Whether a topic may have this name.
+pub fn is_topic_name(name: &str) -> bool {
+    check_name(name).is_ok()
+}
+
+/// The same, with the reason where it may not. The texts are Kafka's.
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let text = match name {

@@ -60,7 +60,7 @@ pub use change::{Change, ChangeRules, WantedChange};
 pub use controller_registration::register_controller;
 pub use create_acls::CreateAcls;
 pub use create_partitions::CreatePartitions;
-pub use create_topics::CreateTopics;
+pub use create_topics::{CreateTopics, is_topic_name};
 pub use decision::{Decision, LeaderChange, Why};
 pub use delegation_tokens::{
     CreateDelegationToken, DelegationTokenConfig, DescribeDelegationToken, TokenRequester,

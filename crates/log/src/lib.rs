@@ -6,6 +6,7 @@
 //!
 //! - [`Log`]: append, flush, read, truncate, delete; recovery after a crash.
 //! - [`Snapshots`]: snapshots of the metadata log.
+//! - [`PartitionDirs`]: the directories of logs in a log directory.
 //! - [`MetaProperties`], [`QuorumState`], [`PartitionMetadata`], [`OffsetCheckpoint`],
 //!   [`CleanShutdown`], [`DirLock`]: the small files.
 //! - [`OpenFiles`]: how many files all logs of a process have open.
@@ -22,6 +23,7 @@ mod index;
 mod log;
 mod names;
 mod options;
+mod partition_dirs;
 mod scan;
 mod segment;
 mod snapshots;
@@ -35,6 +37,7 @@ pub use error::{After, Damage, LogError};
 pub use files::OpenFiles;
 pub use log::{Appended, Cut, Log, Recover, Recovery, Retention, Slice, Timestamped, Unflushed};
 pub use options::LogOptions;
+pub use partition_dirs::{PartitionDir, PartitionDirs, SetAside, Space};
 pub use snapshots::{Snapshot, SnapshotId, SnapshotWriter, Snapshots};
 pub use state::{
     CleanShutdown, DirLock, LockError, MetaProperties, OffsetCheckpoint, PartitionMetadata,

@@ -16,6 +16,7 @@ use crate::storage::File;
 
 mod append;
 mod open;
+mod producer_snapshots;
 mod slice;
 mod times;
 mod truncate;
@@ -278,8 +279,15 @@ impl Log {
     /// Makes everything durable, and finishes the indexes: what is to be done before a log that is
     /// closed is called clean.
     pub fn close(mut self) -> Result<Offset, LogError> {
+        self.finish()
+    }
+
+    /// As [`Log::close`], where others still read. Nothing may be appended any more.
+    pub fn finish(&mut self) -> Result<Offset, LogError> {
         self.check()?;
-        self.active.finish(&self.files)?;
+        let finished = self.active.finish(&self.files);
+        self.or_failed(finished)?;
+        self.flushed = self.end;
         Ok(self.end)
     }
 
@@ -296,6 +304,18 @@ impl Log {
     fn or_failed<T>(&mut self, outcome: Result<T, LogError>) -> Result<T, LogError> {
         self.failed |= outcome.is_err();
         outcome
+    }
+
+    /// Writes down that a leader epoch begins at the end of the log, before a batch of it is there:
+    /// this replica leads it. An epoch that is no later than the last one changes nothing.
+    pub fn begin_epoch(&mut self, epoch: LeaderEpoch) -> Result<(), LogError> {
+        self.check()?;
+        self.assign_epoch(epoch, self.end)
+    }
+
+    /// Goes by other options from the next batch on. Segments that are there stay as they are.
+    pub fn set_options(&mut self, options: LogOptions) {
+        self.options = options;
     }
 
     /// Takes note of the epoch that begins at an offset, before a batch of it is there.

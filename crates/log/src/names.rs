@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     TimeIndex,
     /// Aborted transactions. klamm writes none, but removes what it finds with the segment.
     TransactionIndex,
-    /// The state of producers before this offset. klamm writes none yet.
+    /// The state of producers before this offset.
     ProducerSnapshot,
 }
 

@@ -17,7 +17,7 @@ use thiserror::Error;
 pub use broker::{BrokerKey, broker_key, broker_keys};
 pub use client_metrics::{CLIENT_METRICS_KEYS, validate_client_metrics};
 pub use group::{GROUP_KEYS, validate_group};
-pub use topic::{TOPIC_KEYS, validate_topic};
+pub use topic::{TOPIC_KEYS, topic_config, validate_topic};
 pub use value::ConfigValue;
 
 use value::Check;

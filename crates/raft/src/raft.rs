@@ -26,7 +26,7 @@ pub(crate) use voter_changes::VoterUpdate;
 
 use crate::voter_history::VoterHistory;
 use crate::{
-    AppendId, ControlRecord, ElectionState, Inbound, Incident, KRaftVersion, Leadership,
+    AppendId, ControlRecord, ElectionState, Inbound, Incident, KRaftVersion, Leadership, Node,
     OffsetAndEpoch, Output, Request, RequestId, Response, SendError, Settings, VoterSet,
 };
 
@@ -206,6 +206,12 @@ impl Raft {
     /// later epoch.
     pub fn leader(&self) -> Option<BrokerId> {
         self.role.leader(self.settings.id)
+    }
+
+    /// The same with the place where it listens for controllers, if that is known, too.
+    pub fn leader_node(&self) -> Option<Node> {
+        let (id, endpoint) = self.leader_endpoint(&self.settings.listener)?;
+        Some(Node { id, endpoint })
     }
 
     /// Whether this node leads, so that it may append.

@@ -12,7 +12,8 @@ pub enum Output {
         /// Its first offset.
         start: Offset,
     },
-    /// Remove all records from this offset on.
+    /// Remove all records from this offset on. Where it is within a batch, so that the log ends
+    /// before it, say [`Replica::truncated`](crate::Replica::truncated).
     Truncate(Offset),
     /// Remove all records; the next one has this offset.
     Restart(Offset),

@@ -231,6 +231,13 @@ impl Replica {
         }
     }
 
+    /// The log was cut before the offset that [`Output::Truncate`] named, which was within a batch.
+    pub fn truncated(&mut self, end: Offset) {
+        if end < self.log.end() {
+            self.truncate(end);
+        }
+    }
+
     /// The records before an offset are gone, since they are old or the log is large.
     pub fn log_start_moved(&mut self, to: Offset) {
         if self.log.delete_before(to) {

@@ -133,6 +133,8 @@ impl Log {
         if log.epochs != known || recovery.epochs_rebuilt {
             log.write_epochs()?;
         }
+        // A crash, or a torn end, may have left some that tell of records that are gone.
+        log.retain_producer_snapshots(|at| at <= end)?;
         Ok((log, recovery))
     }
 }

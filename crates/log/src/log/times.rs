@@ -109,6 +109,18 @@ impl Log {
         Ok(None)
     }
 
+    /// The record with the largest timestamp, and the first of several (KIP-734).
+    pub fn find_latest_timestamp(&self) -> Result<Option<Timestamped>, LogError> {
+        let mut latest = NO_TIMESTAMP;
+        for segment in self.all_segments() {
+            latest = latest.max(self.latest(segment)?);
+        }
+        match latest {
+            NO_TIMESTAMP => Ok(None),
+            latest => self.find_timestamp(latest),
+        }
+    }
+
     fn find_timestamp_in(
         &self,
         segment: Segment,

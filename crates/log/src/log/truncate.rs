@@ -25,6 +25,8 @@ impl Log {
     }
 
     fn truncate(&mut self, offset: Offset) -> Result<(), LogError> {
+        // What is known of producers must not outlive the records that it was learnt from.
+        self.retain_producer_snapshots(|at| at <= offset)?;
         // Later segments first: whatever a crash leaves has no gap.
         while self.active.segment.base >= offset
             && let Some(before) = self.closed.pop()
@@ -66,6 +68,7 @@ impl Log {
     }
 
     fn reset(&mut self, offset: Offset) -> Result<(), LogError> {
+        self.retain_producer_snapshots(|_| false)?;
         self.remove(self.active.segment)?;
         while let Some(segment) = self.closed.pop() {
             self.remove(segment)?;
@@ -108,6 +111,8 @@ impl Log {
             removed += 1;
         }
         if removed > 0 {
+            // Those at the ends of segments are gone with them, and those in between are not.
+            self.retain_producer_snapshots(|at| at >= offset)?;
             let synced = self.synced_dir();
             self.or_failed(synced)?;
         }

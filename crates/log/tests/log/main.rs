@@ -6,6 +6,7 @@ mod crash;
 mod faults;
 mod indexes;
 mod model;
+mod replicas;
 mod state;
 mod support;
 mod times;

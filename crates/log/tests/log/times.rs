@@ -114,3 +114,18 @@ fn what_is_too_much_goes() {
         log.len()
     );
 }
+
+#[test]
+fn the_latest_timestamp_is_that_of_its_first_record() {
+    let dir = MemDir::default();
+    let (mut log, _) = open(&dir, SMALL, Recover::All).unwrap();
+    assert_eq!(log.find_latest_timestamp().unwrap(), None);
+    // Whichever segment it is in.
+    for (base, timestamp) in (0..).zip([5, 40, 10, 40, -1, 20]) {
+        log.append(batch(base, 0, 1, 700, timestamp).into_bytes(), 0)
+            .unwrap();
+    }
+    assert!(log.segments().count() > 2);
+    let found = log.find_latest_timestamp().unwrap().unwrap();
+    assert_eq!((found.offset, found.timestamp), (Offset(1), 40));
+}

@@ -50,6 +50,17 @@ pub fn validate_topic<'a>(
     Ok(())
 }
 
+/// What holds for a topic: its own value, else that of the node, else Kafka's default. `None` for keys
+/// that topics do not have.
+pub fn topic_config<'a>(
+    name: &str,
+    own: Option<&str>,
+    node: &dyn Fn(&str) -> Option<&'a str>,
+) -> Option<ConfigValue> {
+    let key = TOPIC_KEYS.iter().find(|key| key.name == name)?;
+    effective(key, own, node)
+}
+
 /// What holds for a topic.
 struct Effective<'v, 'a> {
     new: &'v BTreeMap<&'v str, &'v str>,

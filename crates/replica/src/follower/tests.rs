@@ -148,3 +148,25 @@ fn a_fenced_follower_waits_for_the_metadata() {
     ));
     assert_eq!(replica.next_fetch(), None);
 }
+
+/// The cut is within a batch, which goes as a whole.
+#[test]
+fn a_log_may_end_before_the_cut() {
+    let mut replica = follower();
+    let diverging = FetchAnswer {
+        diverging: Some(EpochEnd {
+            epoch: LeaderEpoch(4),
+            end: Offset(8),
+        }),
+        ..answer(&[])
+    };
+    give(&mut replica, diverging).unwrap();
+    let cut = [Output::Truncate(Offset(8)), Output::RebuildProducers];
+    assert_eq!(outputs(&mut replica), cut);
+    replica.set_producers(Producers::new(Offset(7)));
+    replica.truncated(Offset(7));
+    assert_eq!(outputs(&mut replica), [Output::Truncate(Offset(7))]);
+    replica.truncated(Offset(7));
+    assert_eq!(outputs(&mut replica), []);
+    assert_eq!(replica.next_fetch().unwrap().offset, Offset(7));
+}

@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use klamm_net::{Cause, Connection, NetError, ServerAddress};
+use bytes::Bytes;
 use klamm_protocol::messages::api_versions::{ApiVersionsRequest, ApiVersionsResponse};
-use klamm_protocol::{
-    ApiKey, Bytes, DecodeError, ErrorCode, Request, SmallString, VersionRange, frame,
-};
+use klamm_protocol::{ApiKey, DecodeError, ErrorCode, Request, SmallString, VersionRange, frame};
+use thiserror::Error;
 use tokio::time::Instant;
 
-use crate::ClientError;
-use crate::api::ClientRequest;
+use crate::{Cause, Connection, ConnectionOptions, Connector, NetError, ServerAddress};
+
+/// From this version on, the answer's pause is for the client to make (KIP-219).
+const CLIENT_PAUSES_SINCE: i16 = 2;
 
 /// The versions that a server offers, from its answer to ApiVersions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,33 +25,34 @@ pub struct ServerVersions {
     pub finalized_features: BTreeMap<SmallString, VersionRange>,
 }
 
+/// A server cannot be asked for its versions.
+#[derive(Clone, Debug, Error)]
+pub enum VersionsError {
+    /// The connection cannot be made or used.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The server refuses.
+    #[error("{server}: ApiVersions was answered with {code}")]
+    Refused {
+        /// The server.
+        server: ServerAddress,
+        /// The code of its answer.
+        code: ErrorCode,
+    },
+}
+
 impl ServerVersions {
     /// The versions of an API that the server offers; none, where it does not offer it.
     pub fn offered(&self, api: ApiKey) -> VersionRange {
         self.apis.get(&api).copied().unwrap_or(VersionRange::NONE)
     }
 
-    /// The latest version that both sides have and that is in `needed`. Unstable versions are never
-    /// used.
-    pub(crate) fn choose<R: Request>(
-        &self,
-        needed: VersionRange,
-        reason: Option<&'static str>,
-    ) -> Result<i16, ClientError> {
-        let offered = self.offered(R::KEY);
+    /// The latest version that both sides have and that is in `needed`, if there is one. Unstable
+    /// versions are never used.
+    pub fn latest<R: Request>(&self, needed: VersionRange) -> Option<i16> {
         let needed = R::STABLE.intersect(needed);
-        let common = needed.intersect(offered);
-        if common.is_empty() {
-            let (api, server) = (R::KEY, self.server.clone());
-            return Err(ClientError::Unsupported {
-                api,
-                server,
-                offered,
-                needed,
-                reason,
-            });
-        }
-        Ok(common.max)
+        let common = needed.intersect(self.offered(R::KEY));
+        (!common.is_empty()).then_some(common.max)
     }
 
     fn new(server: &ServerAddress, response: ApiVersionsResponse) -> Self {
@@ -61,35 +63,52 @@ impl ServerVersions {
             server: server.clone(),
             apis: apis
                 .map(|api| {
-                    (
-                        ApiKey(api.api_key),
-                        VersionRange::new(api.min_version, api.max_version),
-                    )
+                    let offered = VersionRange::new(api.min_version, api.max_version);
+                    (ApiKey(api.api_key), offered)
                 })
                 .collect(),
             supported_features: supported
                 .map(|feature| {
-                    (
-                        feature.name,
-                        VersionRange::new(feature.min_version, feature.max_version),
-                    )
+                    let levels = VersionRange::new(feature.min_version, feature.max_version);
+                    (feature.name, levels)
                 })
                 .collect(),
             finalized_features: finalized
                 .map(|feature| {
-                    let levels =
-                        VersionRange::new(feature.min_version_level, feature.max_version_level);
-                    (feature.name, levels)
+                    let (min, max) = (feature.min_version_level, feature.max_version_level);
+                    (feature.name, VersionRange::new(min, max))
                 })
                 .collect(),
         }
     }
 }
 
+impl Connection {
+    /// Connects to a server and asks for its versions, by a deadline. A server that knows no version
+    /// of ApiVersions but the first is asked in that.
+    pub async fn open_negotiated(
+        connector: &dyn Connector,
+        server: &ServerAddress,
+        options: &ConnectionOptions,
+        deadline: Instant,
+    ) -> Result<(Self, ServerVersions), VersionsError> {
+        let open = async |version| {
+            let options = options.clone();
+            let connection = Self::open(connector, server, options, deadline).await?;
+            let versions = negotiate(&connection, version, deadline).await?;
+            Ok((connection, versions))
+        };
+        match open(ApiVersionsRequest::STABLE.max).await {
+            Err(error) if may_need_version_0(&error) => open(0).await,
+            opened => opened,
+        }
+    }
+}
+
 /// Whether a server that failed this way may be one that closes the connection on a version of
 /// ApiVersions that it does not know (before KIP-511), so that version 0 is worth a try.
-pub(crate) fn may_need_version_0(error: &ClientError) -> bool {
-    let ClientError::Net(NetError {
+fn may_need_version_0(error: &VersionsError) -> bool {
+    let VersionsError::Net(NetError {
         cause, sent: true, ..
     }) = error
     else {
@@ -99,11 +118,11 @@ pub(crate) fn may_need_version_0(error: &ClientError) -> bool {
 }
 
 /// Asks a server for its versions, from `version` down to one that it knows.
-pub(crate) async fn negotiate(
+async fn negotiate(
     connection: &Connection,
     mut version: i16,
     deadline: Instant,
-) -> Result<ServerVersions, ClientError> {
+) -> Result<ServerVersions, VersionsError> {
     let request = ApiVersionsRequest {
         client_software_name: SmallString::from_static("klamm"),
         client_software_version: SmallString::from_static(env!("CARGO_PKG_VERSION")),
@@ -121,12 +140,8 @@ pub(crate) async fn negotiate(
                 version = next_version(&response, version);
             }
             code => {
-                return Err(ClientError::from_answer(
-                    ApiVersionsRequest::KEY,
-                    server,
-                    code,
-                    None,
-                ));
+                let server = server.clone();
+                return Err(VersionsError::Refused { server, code });
             }
         }
     }
@@ -156,6 +171,8 @@ fn decode_answer(
     let refused = code == Some(ErrorCode::UNSUPPORTED_VERSION.0);
     let version = if refused { 0 } else { version };
     let (_header, decoded) = frame::decode_response::<ApiVersionsRequest>(bytes, version)?;
-    let pause = ApiVersionsRequest::pause(version, &decoded.value);
+    let millis = u64::try_from(decoded.value.throttle_time_ms).unwrap_or(0);
+    let pauses = version >= CLIENT_PAUSES_SINCE;
+    let pause = Duration::from_millis(if pauses { millis } else { 0 });
     Ok((decoded.value, pause))
 }
