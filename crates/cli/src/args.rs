@@ -3,12 +3,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::broker::BrokerArgs;
 use crate::controller::ControllerArgs;
 use crate::duration;
 use crate::elect::ElectArgs;
 use crate::explain::ExplainArgs;
 use crate::leaders::LeadersArgs;
 use crate::storage::{FormatArgs, InfoArgs, RandomUuidArgs};
+use crate::up::UpArgs;
 
 /// Widest line of a help text.
 const HELP_WIDTH: usize = 100;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Info(InfoArgs),
     RandomUuid(RandomUuidArgs),
     Controller(ControllerArgs),
+    Broker(BrokerArgs),
+    Up(UpArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

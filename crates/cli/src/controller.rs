@@ -1,18 +1,14 @@
 //! `klamm controller`: a KRaft controller until a signal ends it.
 
-use std::path::{Path, PathBuf};
-
-use clap::{Args, ValueEnum};
-use klamm_config::Warning;
+use clap::Args;
 use klamm_server::settings::ControllerSettings;
 use klamm_server::{ControllerNode, Fatal, StartError};
-use tracing_subscriber::filter::LevelFilter;
 
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::node::{self, NodeArgs};
 use crate::output::Output;
-use crate::properties;
 
 /// Run a KRaft controller for Apache Kafka brokers.
 ///
@@ -26,57 +22,13 @@ Examples:
 
 Exit status: 1 it could not start or go on, 2 misuse, 0 stopped by a signal.")]
 pub(crate) struct ControllerArgs {
-    /// The node's properties file, as Apache Kafka reads it, with process.roles=controller.
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
-
-    /// The least that log lines are about.
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
-    log_level: LogLevel,
-}
-
-/// What log lines are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LogLevel {
-    Error,
-    Warn,
-    Info,
-    Debug,
-}
-
-impl From<LogLevel> for LevelFilter {
-    fn from(level: LogLevel) -> Self {
-        match level {
-            LogLevel::Error => Self::ERROR,
-            LogLevel::Warn => Self::WARN,
-            LogLevel::Info => Self::INFO,
-            LogLevel::Debug => Self::DEBUG,
-        }
-    }
+    #[command(flatten)]
+    node: NodeArgs,
 }
 
 pub(crate) fn run(args: &ControllerArgs, _: &Output) -> Result<Exit, Problem> {
-    let (settings, warnings) = read(&args.config)?;
-    tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::from(args.log_level))
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
-    for warning in warnings {
-        tracing::warn!("{warning}");
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Problem::failure("the system gives klamm no threads")
-                .because(error.to_string())
-                .next("see whether a limit of processes or open files is reached (ulimit -a)")
-        })?;
-    let outcome = runtime.block_on(serve(settings));
-    // Connections that are left have nothing to wait for.
-    runtime.shutdown_background();
-    outcome
+    let settings = node::settings(&args.node, "a controller", ControllerSettings::read)?;
+    node::run(serve(settings))
 }
 
 async fn serve(settings: ControllerSettings) -> Result<Exit, Problem> {
@@ -101,17 +53,6 @@ async fn serve(settings: ControllerSettings) -> Result<Exit, Problem> {
         }
     }
     Ok(Exit::Done)
-}
-
-fn read(path: &Path) -> Result<(ControllerSettings, Vec<Warning>), Problem> {
-    let properties = properties::read(path, "--config")?;
-    ControllerSettings::read(&properties).map_err(|error| {
-        Problem::misuse(format!(
-            "{} is no configuration of a controller",
-            path.display()
-        ))
-        .because(error.to_string())
-    })
 }
 
 fn start_problem(error: &StartError) -> Problem {

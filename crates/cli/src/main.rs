@@ -1,7 +1,8 @@
 //! The klamm command: it sees and moves partition leadership of Kafka clusters, explains their
-//! protocol, and makes the directories of nodes.
+//! protocol, and makes and runs nodes.
 
 mod args;
+mod broker;
 mod cluster;
 mod connect;
 mod controller;
@@ -14,12 +15,14 @@ mod input;
 mod interrupt;
 mod leaders;
 mod metadata;
+mod node;
 mod output;
 mod pages;
 mod patterns;
 mod properties;
 mod storage;
 mod table;
+mod up;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -55,6 +58,8 @@ fn main() -> ExitCode {
         Command::Info(args) => storage::info(args, &out),
         Command::RandomUuid(args) => storage::random_uuid(args, &out),
         Command::Controller(args) => controller::run(args, &out),
+        Command::Broker(args) => broker::run(args, &out),
+        Command::Up(args) => up::run(args, &out),
         Command::Completions(args) => pages::completions(args, &out),
         Command::Man(args) => pages::man(args, &out),
     };

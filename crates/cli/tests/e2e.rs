@@ -15,3 +15,4 @@ mod support;
 #[cfg(unix)]
 mod terminal;
 mod trouble;
+mod up;

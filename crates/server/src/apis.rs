@@ -1,4 +1,5 @@
-//! The APIs of the controller's listener: one file an API, and one table of all.
+//! The APIs of the controller's listener: one file an API, and one table of all. Brokers' APIs are in
+//! [`crate::broker`], and share what an exchange is made of.
 
 mod add_raft_voter;
 mod allocate_producer_ids;
@@ -26,6 +27,7 @@ mod describe_quorum;
 mod elect_leaders;
 mod end_quorum_epoch;
 mod envelope;
+mod exchange;
 mod expire_delegation_token;
 mod fetch;
 mod fetch_snapshot;
@@ -43,4 +45,7 @@ mod update_features;
 mod update_raft_voter;
 mod vote;
 
-pub(crate) use serve::{Caller, Unserved, serve};
+pub(crate) use api_versions::{Told, unsupported};
+pub(crate) use describe_cluster::cluster_operations;
+pub(crate) use exchange::{Answering, Api, Unserved, decode, encode};
+pub(crate) use serve::ControllerService;

@@ -17,23 +17,24 @@ use std::time::Duration;
 use klamm_controller::{Lost, Sessions};
 use klamm_metadata::{AuthorizerConfig, CLUSTER_NAME, Image, Operation, ResourceType};
 use klamm_protocol::Offset;
-use klamm_raft::Leadership;
+use klamm_raft::{Leadership, SendError};
 use thiserror::Error;
 use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 
-pub(crate) use active::{Active, Client, CommitError, Pending};
+pub(crate) use active::{Active, CommitError, Pending};
 pub(crate) use handle::{Handle, Stopped, channels};
+pub(crate) use pace::Pace;
 pub(crate) use presence::{ConnectionId, Peer, Presence};
 pub(crate) use reading::Readiness;
 
+use crate::client::{Client, allows};
 use crate::clock::{Clock, Now};
 use crate::metrics::Meters;
 use crate::node::NodeInfo;
 use crate::quorum::{DiskEvent, Loaded, Quorum, QuorumAnswer, QuorumEvent, StoreError};
-use active::{Lead, allows};
+use active::Lead;
 use handle::{Inputs, Work};
-use pace::Pace;
 use rounds::{RoundSettings, Rounds};
 
 /// How many requests are taken before the controller looks at its clock again.
@@ -166,6 +167,14 @@ impl Controller {
             match self.quorum.poll_event() {
                 Some(QuorumEvent::Leadership(leadership)) => self.lead_or_follow(leadership)?,
                 Some(QuorumEvent::Committed(offset)) => self.committed(offset)?,
+                // A quorum of one has nobody to ask, and nobody to fetch snapshots from.
+                Some(QuorumEvent::Send(send)) => {
+                    let unreachable = Err(SendError::Unreachable);
+                    self.quorum.answered(send.id, unreachable, now.into());
+                }
+                Some(QuorumEvent::Replaced(_)) => {
+                    unreachable!("a quorum of one has nobody to fetch snapshots from")
+                }
                 None => return Ok(()),
             }
         }

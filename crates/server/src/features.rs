@@ -18,3 +18,16 @@ pub(crate) fn supported_features() -> impl Iterator<Item = (&'static str, Versio
     });
     std::iter::once((MetadataVersion::FEATURE, versions)).chain(others)
 }
+
+/// Every feature with the levels that klamm's brokers support, which have no transactions and no
+/// groups: what they do not know is at level 0.
+pub(crate) fn broker_features() -> Vec<(&'static str, VersionRange)> {
+    let known = [
+        MetadataVersion::FEATURE,
+        Feature::KRAFT_VERSION.name,
+        Feature::ELIGIBLE_LEADER_REPLICAS_VERSION.name,
+    ];
+    supported_features()
+        .filter(|(name, _)| known.contains(name))
+        .collect()
+}

@@ -3,22 +3,51 @@
 mod connection;
 mod limits;
 
+use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
+use klamm_protocol::Segments;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::sync::watch;
 
-use crate::controller::{ConnectionId, Handle, Peer};
-use crate::node::NodeInfo;
+use crate::apis::Unserved;
+use crate::client::Client;
+use crate::controller::{ConnectionId, Peer};
+use crate::settings::ConnectionSettings;
 use connection::Serving;
 pub(crate) use limits::{Limits, Tally};
 
 /// How long a listener waits after the system refused to accept, for want of descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
+
+/// Where a request came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    /// The listener that it came in by.
+    pub(crate) listener: Arc<str>,
+    /// Who asks, for authorization.
+    pub(crate) client: Client,
+    /// The connection.
+    pub(crate) peer: Peer,
+}
+
+/// What answers the requests of a listener's connections.
+pub(crate) trait Service: Clone + Send + Sync + 'static {
+    /// Answers a request; `None` where it wants no answer.
+    fn serve(
+        &self,
+        origin: Origin,
+        frame: Bytes,
+    ) -> impl Future<Output = Result<Option<Segments>, Unserved>> + Send;
+
+    /// Takes note that a connection is gone.
+    fn closed(&self, origin: &Origin);
+}
 
 /// A listener that has its port.
 #[derive(Debug)]
@@ -42,7 +71,7 @@ impl Bound {
                 let mut last = None;
                 let mut bound = None;
                 for address in lookup_host((host, port)).await? {
-                    match listen(address, backlog) {
+                    match socket(address, backlog) {
                         Ok(listener) => {
                             bound = Some(listener);
                             break;
@@ -53,10 +82,10 @@ impl Bound {
                 let none = || io::Error::other("the host has no address");
                 bound.ok_or_else(|| last.unwrap_or_else(none))?
             }
-            None => match listen((Ipv6Addr::UNSPECIFIED, port).into(), backlog) {
+            None => match socket((Ipv6Addr::UNSPECIFIED, port).into(), backlog) {
                 Ok(listener) => listener,
                 // The machine has no IPv6.
-                Err(_) => listen((Ipv4Addr::UNSPECIFIED, port).into(), backlog)?,
+                Err(_) => socket((Ipv4Addr::UNSPECIFIED, port).into(), backlog)?,
             },
         };
         Ok(Self {
@@ -80,11 +109,11 @@ impl Bound {
     }
 
     /// Accepts connections until the node closes.
-    pub(crate) async fn serve(
+    pub(crate) async fn serve<S: Service>(
         self,
         limits: Arc<Limits>,
-        handle: Handle,
-        node: Arc<NodeInfo>,
+        service: S,
+        settings: Arc<ConnectionSettings>,
         mut closing: watch::Receiver<bool>,
     ) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -114,11 +143,14 @@ impl Bound {
                 continue;
             }
             let serving = Serving {
-                listener: Arc::clone(&self.name),
+                origin: Origin {
+                    listener: Arc::clone(&self.name),
+                    client: Client::anonymous(address.ip()),
+                    peer: Peer::new(ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed))),
+                },
                 address,
-                peer: Peer::new(ConnectionId(NEXT.fetch_add(1, Ordering::Relaxed))),
-                handle: handle.clone(),
-                node: Arc::clone(&node),
+                service: service.clone(),
+                settings: Arc::clone(&settings),
             };
             let mut closing = closing.clone();
             tokio::spawn(async move {
@@ -133,7 +165,30 @@ impl Bound {
     }
 }
 
-fn listen(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
+/// Begins to serve, and says where connections are counted.
+pub(crate) fn listen<S: Service>(
+    bound: Vec<Bound>,
+    service: &S,
+    settings: &ConnectionSettings,
+    closing: &watch::Receiver<bool>,
+) -> Vec<(Arc<str>, Arc<Limits>)> {
+    let settings = Arc::new(settings.clone());
+    let mut listeners = Vec::new();
+    for bound in bound {
+        let limits = Limits::new(&settings);
+        listeners.push((Arc::clone(bound.name()), Arc::clone(&limits)));
+        let serve = bound.serve(
+            limits,
+            service.clone(),
+            Arc::clone(&settings),
+            closing.clone(),
+        );
+        tokio::spawn(serve);
+    }
+    listeners
+}
+
+fn socket(address: SocketAddr, backlog: u32) -> io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,

@@ -6,22 +6,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use klamm_log::{DirLock, LockError, LogError, MetaProperties, OsDir};
+use klamm_log::{LockError, LogError};
 use klamm_metadata::Controller as ControllerRegistration;
 use klamm_net::ServerAddress;
-use klamm_protocol::{BrokerId, Uuid};
-use klamm_raft::{Endpoint, Endpoints, ReplicaKey, Voter, VoterSet};
+use klamm_protocol::BrokerId;
+use klamm_raft::Endpoint;
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::apis::ControllerService;
 use crate::clock::Clock;
-use crate::controller::{Controller, Fatal, Handle, channels};
+use crate::controller::{Controller, Fatal, channels};
 use crate::endpoint::Endpoint as HttpEndpoint;
-use crate::features::{KRAFT_VERSIONS, supported_features};
-use crate::listener::{Bound, Limits};
-use crate::machine::{host_name, random_id};
-use crate::quorum::{METADATA_DIR, Opened, Quorum, Store, StoreError};
-use crate::settings::{self, ControllerSettings, Listener};
+use crate::features::supported_features;
+use crate::listener::{Bound, listen};
+use crate::machine::random_id;
+use crate::parts::{Home, PLAINTEXT, bind, endpoints, open_store, raft_settings, static_voters};
+use crate::quorum::{Quorum, StoreError};
+use crate::replicas::OpenError;
+use crate::settings::ControllerSettings;
 
 /// What the parts of a node know of it.
 #[derive(Clone, Debug)]
@@ -68,6 +71,20 @@ pub enum StartError {
         /// Who would use it.
         node_id: BrokerId,
     },
+    /// The directory is of another cluster than the others.
+    #[error(
+        "{} was formatted for cluster {found}, and the other directories for {expected}; give the \
+         node directories of one cluster",
+        path.display()
+    )]
+    OtherCluster {
+        /// The directory.
+        path: PathBuf,
+        /// Whose it is.
+        found: String,
+        /// Whose the others are.
+        expected: String,
+    },
     /// The directory has no id, which a version before 3.7 did not give it.
     #[error(
         "{}: meta.properties has no directory.id; start Apache Kafka 3.7 or later on it once, \
@@ -78,8 +95,11 @@ pub enum StartError {
     /// The metadata log cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// No listener for controllers is configured.
-    #[error("controller.listener.names names no listener; set it, and listeners with it")]
+    /// No log directory of a broker can be used.
+    #[error(transparent)]
+    Replicas(#[from] OpenError),
+    /// No listener is configured.
+    #[error("the node has no listener; set listeners, and controller.listener.names with it")]
     NoListener,
     /// The listener's port cannot be had.
     #[error("listener {name} cannot listen on {address}: {source}; check listeners")]
@@ -124,7 +144,7 @@ pub struct ControllerNode {
     closing: watch::Sender<bool>,
     thread: Option<JoinHandle<Result<(), Fatal>>>,
     ended: oneshot::Receiver<()>,
-    _lock: DirLock,
+    _home: Home,
 }
 
 impl ControllerNode {
@@ -132,43 +152,18 @@ impl ControllerNode {
     ///
     /// When this returns it listens; it is active as soon as the quorum has elected it.
     pub async fn start(settings: ControllerSettings) -> Result<Self, StartError> {
-        let root = settings.node.metadata_log_dir.clone();
-        let dir_error = |source| StartError::Dir {
-            path: root.clone(),
-            source,
-        };
-        let root_dir = match OsDir::open(&root) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(StartError::NotFormatted(root));
-            }
-            opened => opened.map_err(dir_error)?,
-        };
-        let lock = DirLock::acquire(&root)?;
-        let meta = MetaProperties::read(&*root_dir)?;
-        let meta = meta.ok_or_else(|| StartError::NotFormatted(root.clone()))?;
-        if meta.node_id != settings.node.id {
-            return Err(StartError::OtherNode {
-                path: root,
-                found: meta.node_id,
-                node_id: settings.node.id,
-            });
-        }
-        let directory = meta.directory_id;
-        let directory = directory.ok_or_else(|| StartError::NoDirectoryId(root.clone()))?;
-        let log_dir = OsDir::create(&root.join(METADATA_DIR)).map_err(dir_error)?;
-        let Opened {
-            store,
-            mut start,
-            cut,
-        } = Store::open(log_dir, settings.metadata_log.options)?;
-        if let Some(cut) = cut {
-            tracing::warn!(%cut, "metadata log");
-        }
-        let bound = bind(&settings).await?;
+        let home = Home::open(&settings.node.metadata_log_dir, settings.node.id)?;
+        let (store, mut start) = open_store(&home, settings.metadata_log.options)?;
+        let listeners = &settings.node.controller_listeners;
+        let bound = bind(listeners, settings.connections.listen_backlog).await?;
         let http = HttpEndpoint::bind(&settings).await?;
-        let endpoints = endpoints(&settings, &bound);
-        start.static_voters = static_voters(&settings, &endpoints[0].0);
-        let raft = raft_settings(&settings, &meta.cluster_id, directory, &endpoints);
+        let endpoints = endpoints(listeners, &bound);
+        start.static_voters = static_voters(&settings.node, &endpoints[0].0);
+        let raft = klamm_raft::Settings {
+            listener: endpoints[0].0.clone(),
+            endpoints: endpoints.iter().cloned().collect(),
+            ..raft_settings(&settings.node, &home)
+        };
         let clock = Clock::start();
         let (disk_events, disk) = mpsc::unbounded_channel();
         let now = clock.now();
@@ -183,7 +178,7 @@ impl ControllerNode {
         }
 
         let node = Arc::new(NodeInfo {
-            cluster_id: meta.cluster_id,
+            cluster_id: home.meta.cluster_id.clone(),
             registration: registration(&settings, &endpoints),
             settings,
         });
@@ -206,7 +201,8 @@ impl ControllerNode {
         let (closing, is_closing) = watch::channel(false);
         let addresses = bound.iter().map(Bound::address).collect();
         let http_address = http.as_ref().map(Bound::address);
-        let listeners = listen(bound, &handle, &node, &is_closing);
+        let service = ControllerService(handle.clone());
+        let listeners = listen(bound, &service, &node.settings.connections, &is_closing);
         if let Some(http) = http {
             let endpoint = HttpEndpoint::new(handle, listeners);
             tokio::spawn(endpoint.serve(http, is_closing));
@@ -218,7 +214,7 @@ impl ControllerNode {
             closing,
             thread: Some(thread),
             ended: has_ended,
-            _lock: lock,
+            _home: home,
         })
     }
 
@@ -268,84 +264,6 @@ impl Drop for ControllerNode {
     }
 }
 
-async fn bind(settings: &ControllerSettings) -> Result<Vec<Bound>, StartError> {
-    let backlog = settings.connections.listen_backlog;
-    let mut bound = Vec::new();
-    for listener in &settings.node.controller_listeners {
-        let host = listener.host.as_deref();
-        let one = Bound::bind(&listener.name, host, listener.port, backlog).await;
-        bound.push(one.map_err(|source| StartError::Bind {
-            name: listener.name.clone(),
-            address: ServerAddress::new(host.unwrap_or_default(), listener.port),
-            source,
-        })?);
-    }
-    match bound.is_empty() {
-        true => Err(StartError::NoListener),
-        false => Ok(bound),
-    }
-}
-
-/// Where others reach this node, by listener.
-fn endpoints(settings: &ControllerSettings, bound: &[Bound]) -> Vec<(String, Endpoint)> {
-    let listeners = settings.node.controller_listeners.iter();
-    let endpoint = |(listener, bound): (&Listener, &Bound)| {
-        let host = listener.advertised_host.clone();
-        let host = host.unwrap_or_else(host_name);
-        let port = match listener.advertised_port {
-            0 => bound.address().port(),
-            port => port,
-        };
-        (listener.name.clone(), Endpoint { host, port })
-    };
-    listeners.zip(bound).map(endpoint).collect()
-}
-
-/// The voters of the configuration, who are known by one listener and not by their directories.
-fn static_voters(settings: &ControllerSettings, listener: &str) -> VoterSet {
-    let voters = settings.node.quorum.static_voters.iter();
-    let voter = |voter: &settings::Voter| Voter {
-        key: ReplicaKey {
-            id: voter.id,
-            directory: None,
-        },
-        endpoints: Endpoints::one(listener, endpoint(&voter.address)),
-        kraft_versions: KRAFT_VERSIONS,
-    };
-    voters.map(voter).collect()
-}
-
-fn endpoint(address: &ServerAddress) -> Endpoint {
-    let host = address.host().to_owned();
-    let port = address.port();
-    Endpoint { host, port }
-}
-
-fn raft_settings(
-    settings: &ControllerSettings,
-    cluster_id: &str,
-    directory: Uuid,
-    endpoints: &[(String, Endpoint)],
-) -> klamm_raft::Settings {
-    let (name, first) = &endpoints[0];
-    let quorum = &settings.node.quorum;
-    klamm_raft::Settings {
-        cluster_id: cluster_id.to_owned(),
-        endpoints: endpoints.iter().cloned().collect::<Endpoints>(),
-        kraft_versions: KRAFT_VERSIONS,
-        bootstrap: quorum.bootstrap_servers.iter().map(endpoint).collect(),
-        election_timeout: quorum.election_timeout,
-        election_backoff_max: quorum.election_backoff_max,
-        fetch_timeout: quorum.fetch_timeout,
-        request_timeout: quorum.request_timeout,
-        retry_backoff: quorum.retry_backoff,
-        fetch_max_bytes: quorum.fetch_max_bytes,
-        fetch_snapshot_max_bytes: quorum.fetch_snapshot_max_bytes,
-        seed: fastrand::u64(..),
-        ..klamm_raft::Settings::new(settings.node.id, directory, name, first.clone())
-    }
-}
-
 fn registration(
     settings: &ControllerSettings,
     endpoints: &[(String, Endpoint)],
@@ -366,24 +284,4 @@ fn registration(
         listeners: endpoints.iter().map(listener).collect(),
         features: features.map(|(name, range)| (name.into(), range)).collect(),
     }
-}
-
-/// The number of the security protocol PLAINTEXT.
-const PLAINTEXT: i16 = 0;
-
-/// Begins to listen, and says where connections are counted.
-fn listen(
-    bound: Vec<Bound>,
-    handle: &Handle,
-    node: &Arc<NodeInfo>,
-    closing: &watch::Receiver<bool>,
-) -> Vec<(Arc<str>, Arc<Limits>)> {
-    let mut listeners = Vec::new();
-    for bound in bound {
-        let limits = Limits::new(&node.settings.connections);
-        listeners.push((Arc::clone(bound.name()), Arc::clone(&limits)));
-        let serve = bound.serve(limits, handle.clone(), Arc::clone(node), closing.clone());
-        tokio::spawn(serve);
-    }
-    listeners
 }

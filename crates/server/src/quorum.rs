@@ -2,10 +2,13 @@
 
 mod batches;
 mod disk;
+mod incoming;
+mod places;
 mod replay;
 mod snapshots;
 mod store;
 mod tail;
+mod transport;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -15,10 +18,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use klamm_log::SnapshotId;
 use klamm_metadata::Frozen;
+use klamm_protocol::records::RecordBatch;
 use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_raft::{
-    Answer, AnswerId, AppendError, ControlRecord, Inbound, KRaftVersion, Leadership, Now, Output,
-    Raft, Read, Request, Response, SendError, Settings, Start, UpgradeError,
+    Answer, AnswerId, AppendError, ControlRecord, Inbound, KRaftVersion, Leadership, Now,
+    OffsetAndEpoch, Output, Raft, Read, Request, RequestId, Response, Send, SendError, Settings,
+    Start, UpgradeError,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -26,22 +31,33 @@ use tokio::sync::oneshot;
 pub(crate) use batches::{BatchError, Target, batches};
 pub(crate) use disk::DiskEvent;
 pub use replay::ReplayError;
+pub(crate) use replay::records;
 pub(crate) use snapshots::Making;
 pub use store::StoreError;
 pub(crate) use store::{Loaded, METADATA_DIR, Opened, Store};
+pub(crate) use transport::{Outcome, Transport};
 
 use crate::settings::MetadataLogSettings;
 use disk::Disk;
-use store::place;
+use incoming::Incoming;
+use places::{place, snapshot_id};
 use tail::Tail;
 
-/// Something that the quorum tells the controller.
+/// How many bytes of records are visited at a time.
+const VISIT_BYTES: usize = 1 << 20;
+
+/// Something that the quorum tells the node.
 #[derive(Debug)]
 pub(crate) enum QuorumEvent {
     /// There is a new epoch, or its leader is known now.
     Leadership(Leadership),
     /// Records before this offset are committed.
     Committed(Offset),
+    /// A snapshot came from the leader and has taken the place of the log: everything before its end
+    /// is committed.
+    Replaced(Offset),
+    /// A request to another node. What becomes of it goes to [`Quorum::answered`].
+    Send(Box<Send>),
 }
 
 /// The answer to a request that KRaft serves.
@@ -69,6 +85,7 @@ pub(crate) struct Quorum {
     store: Arc<Store>,
     disk: Disk,
     tail: Tail,
+    incoming: Incoming,
     answers: BTreeMap<AnswerId, oneshot::Sender<QuorumAnswer>>,
     next_answer: u64,
     events: VecDeque<QuorumEvent>,
@@ -90,6 +107,7 @@ impl Quorum {
             raft: Raft::new(settings, start, now),
             store,
             tail: Tail::default(),
+            incoming: Incoming::default(),
             answers: BTreeMap::new(),
             next_answer: 0,
             events: VecDeque::new(),
@@ -138,6 +156,43 @@ impl Quorum {
             request,
         };
         self.raft.handle_request(inbound, now);
+    }
+
+    /// Takes what became of a request to another node.
+    pub(crate) fn answered(
+        &mut self,
+        id: RequestId,
+        response: Result<Response, SendError>,
+        now: Now,
+    ) {
+        self.raft.handle_response(id, response, now);
+    }
+
+    /// Visits the batches from an offset on that end before another, which are in the log.
+    pub(crate) fn visit(
+        &self,
+        from: Offset,
+        up_to: Offset,
+        visit: &mut dyn FnMut(&RecordBatch) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut next = from;
+        while next < up_to {
+            let Some(records) = self.tail.read(next, VISIT_BYTES) else {
+                // What is no more in memory is on its way to the files, or in them.
+                self.settle_disk();
+                return self.store.visit_log(next, up_to, visit);
+            };
+            for batch in replay::batches(records) {
+                let batch = batch.map_err(self.store.replay_error())?;
+                let end = Offset(batch.header().last_offset().0 + 1);
+                if end > up_to {
+                    return Ok(());
+                }
+                next = end;
+                visit(&batch)?;
+            }
+        }
+        Ok(())
     }
 
     /// Appends batches that begin at the end of the log. Returns its end with them.
@@ -256,16 +311,34 @@ impl Quorum {
                     self.events.push_back(QuorumEvent::Leadership(leadership));
                 }
                 Output::Incident(incident) => tracing::warn!(%incident, "metadata quorum"),
-                // A quorum of one has nobody to ask.
-                Output::Send(send) => {
-                    let unreachable = Err(SendError::Unreachable);
-                    self.raft.handle_response(send.id, unreachable, now);
-                }
-                Output::WriteSnapshot(_) | Output::InstallSnapshot(_) => {
-                    unreachable!("a quorum of one has nobody to fetch snapshots from")
-                }
+                Output::Send(send) => self.events.push_back(QuorumEvent::Send(Box::new(send))),
+                Output::WriteSnapshot(part) => self.incoming.write(&self.store, &part)?,
+                Output::InstallSnapshot(id) => self.install(id, now)?,
             }
         }
+        Ok(())
+    }
+
+    /// Puts the snapshot that has come in the place of the log.
+    fn install(&mut self, id: OffsetAndEpoch, now: Now) -> Result<(), StoreError> {
+        if !self.disk.settle() {
+            // Its event says why the disk failed.
+            return Ok(());
+        }
+        let len = self.incoming.finish()?;
+        self.tail.truncate(Offset(0));
+        self.store.log_mut().reset_to(id.offset)?;
+        let control = self.store.control(snapshot_id(id))?;
+        tracing::info!(
+            end = id.offset.0,
+            epoch = id.epoch.0,
+            bytes = len,
+            "snapshot fetched"
+        );
+        self.events.push_back(QuorumEvent::Replaced(id.offset));
+        self.raft.snapshot_installed(id, len, &control, now);
+        // Older snapshots are of no use any more.
+        self.disk.trim(snapshot_id(id));
         Ok(())
     }
 

@@ -1,9 +1,12 @@
-//! `server.properties`: which keys a controller knows, and what they say.
+//! `server.properties`: which keys nodes know, and what they say.
 //!
-//! [`ControllerSettings`] is what a controller runs by, [`NodeSettings`] what the directories of any
-//! node are made from. Both name everything that is wrong with a file at once.
+//! [`ControllerSettings`] is what a controller runs by, [`BrokerSettings`] a broker, [`NodeSettings`]
+//! what the directories of any node are made from. All name everything that is wrong with a file at
+//! once.
 
 mod authorization;
+mod broker;
+mod broker_keys;
 mod connections;
 mod keys;
 mod listeners;
@@ -11,6 +14,7 @@ mod metadata_log;
 mod node;
 mod other_keys;
 mod quorum;
+mod replicas;
 #[cfg(test)]
 mod tests;
 
@@ -23,13 +27,15 @@ use klamm_metadata::AuthorizerConfig;
 use klamm_net::ServerAddress;
 
 pub use authorization::TokenSettings;
+pub use broker::BrokerSettings;
 pub use connections::ConnectionSettings;
 pub use listeners::Listener;
 pub use metadata_log::MetadataLogSettings;
 pub use node::{NodeSettings, Role};
 pub use quorum::{QuorumSettings, Voter};
+pub use replicas::{ReplicaFetchSettings, ReplicaSettings};
 
-/// The keys of `server.properties` that klamm reads.
+/// The keys of `server.properties` that a controller of klamm reads.
 pub fn server_keys() -> &'static KeyTable {
     &keys::KEYS
 }

@@ -28,6 +28,8 @@ fn help_texts() {
     expect_file!["../../tests/snapshots/help-info.txt"].assert_eq(&help(&["info"]));
     expect_file!["../../tests/snapshots/help-random-uuid.txt"].assert_eq(&help(&["random-uuid"]));
     expect_file!["../../tests/snapshots/help-controller.txt"].assert_eq(&help(&["controller"]));
+    expect_file!["../../tests/snapshots/help-broker.txt"].assert_eq(&help(&["broker"]));
+    expect_file!["../../tests/snapshots/help-up.txt"].assert_eq(&help(&["up"]));
     expect_file!["../../tests/snapshots/help-completions.txt"].assert_eq(&help(&["completions"]));
     expect_file!["../../tests/snapshots/help-man.txt"].assert_eq(&help(&["man"]));
 }
@@ -45,6 +47,8 @@ fn man_pages() {
         "klamm-info",
         "klamm-random-uuid",
         "klamm-controller",
+        "klamm-broker",
+        "klamm-up",
         "klamm-completions",
         "klamm-man",
     ];

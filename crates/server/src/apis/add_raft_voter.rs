@@ -3,7 +3,8 @@ use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::add_raft_voter::{AddRaftVoterRequest, AddRaftVoterResponse};
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for AddRaftVoterRequest {
     const NEEDS: Option<Operation> = Some(Operation::Alter);

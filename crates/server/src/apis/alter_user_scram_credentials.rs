@@ -8,7 +8,8 @@ use klamm_protocol::messages::alter_user_scram_credentials::{
     AlterUserScramCredentialsResult,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for AlterUserScramCredentialsRequest {

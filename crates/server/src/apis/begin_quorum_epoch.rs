@@ -5,7 +5,8 @@ use klamm_protocol::messages::begin_quorum_epoch::{
 };
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for BeginQuorumEpochRequest {
     const NEEDS: Option<Operation> = Some(Operation::ClusterAction);

@@ -5,7 +5,8 @@ use klamm_protocol::messages::broker_registration::{
 };
 use klamm_protocol::{BrokerId, ErrorCode};
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for BrokerRegistrationRequest {

@@ -5,7 +5,8 @@ use klamm_protocol::messages::create_acls::{
     AclCreation, AclCreationResult, CreateAclsRequest, CreateAclsResponse,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 use crate::machine::random_id;
 

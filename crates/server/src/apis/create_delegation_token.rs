@@ -5,7 +5,8 @@ use klamm_protocol::messages::create_delegation_token::{
     CreateDelegationTokenRequest, CreateDelegationTokenResponse,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 use crate::machine::random_uuid;
 

@@ -6,7 +6,8 @@ use klamm_protocol::messages::create_partitions::{
     CreatePartitionsTopicResult,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for CreatePartitionsRequest {

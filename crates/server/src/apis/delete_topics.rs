@@ -5,7 +5,8 @@ use klamm_protocol::messages::delete_topics::{
 };
 use klamm_protocol::{ErrorCode, SmallString};
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 /// From this version on an answer can say that topics are not deleted here at all.

@@ -4,7 +4,8 @@ use klamm_protocol::messages::describe_cluster::{
 };
 use klamm_protocol::{BrokerId, ErrorCode};
 
-use super::serve::{Api, Ask, Call};
+use super::exchange::Api;
+use super::serve::{Ask, Call};
 use crate::controller::Controller;
 
 /// The kind of endpoints that a controller's listener tells of (KIP-919).
@@ -53,13 +54,9 @@ impl Ask for DescribeClusterRequest {
             })
         });
         let leader = controller.quorum().raft().leader();
-        let operations = match self.include_cluster_authorized_operations {
-            true => CLUSTER_OPERATIONS
-                .into_iter()
-                .filter(|operation| controller.allows_on_cluster(&call.client, *operation))
-                .fold(0, |bits, operation| bits | 1 << operation.to_wire()),
-            false => i32::MIN,
-        };
+        let allowed = |operation| controller.allows_on_cluster(&call.client, operation);
+        let wanted = self.include_cluster_authorized_operations;
+        let operations = cluster_operations(wanted, allowed);
         DescribeClusterResponse {
             endpoint_type: CONTROLLERS,
             cluster_id: controller.node().cluster_id.as_str().into(),
@@ -69,4 +66,15 @@ impl Ask for DescribeClusterRequest {
             ..DescribeClusterResponse::default()
         }
     }
+}
+
+/// What a client may do to the cluster, as bits; the least number where it did not ask.
+pub(crate) fn cluster_operations(wanted: bool, is_allowed: impl Fn(Operation) -> bool) -> i32 {
+    if !wanted {
+        return i32::MIN;
+    }
+    let allowed = CLUSTER_OPERATIONS
+        .into_iter()
+        .filter(|operation| is_allowed(*operation));
+    allowed.fold(0, |bits, operation| bits | 1 << operation.to_wire())
 }

@@ -5,7 +5,8 @@ use klamm_protocol::messages::describe_configs::{
     DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse, DescribeConfigsResult,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for DescribeConfigsRequest {

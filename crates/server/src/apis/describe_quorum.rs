@@ -3,7 +3,8 @@ use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::describe_quorum::{DescribeQuorumRequest, DescribeQuorumResponse};
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for DescribeQuorumRequest {
     const NEEDS: Option<Operation> = Some(Operation::Describe);

@@ -3,7 +3,8 @@ use klamm_metadata::Operation;
 use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse};
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for ElectLeadersRequest {

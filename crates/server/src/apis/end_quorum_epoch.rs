@@ -3,7 +3,8 @@ use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::end_quorum_epoch::{EndQuorumEpochRequest, EndQuorumEpochResponse};
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for EndQuorumEpochRequest {
     const NEEDS: Option<Operation> = Some(Operation::ClusterAction);

@@ -9,8 +9,11 @@ use klamm_protocol::messages::envelope::{EnvelopeRequest, EnvelopeResponse};
 use klamm_protocol::{ErrorCode, Message, decode as decode_message};
 use tokio::sync::oneshot;
 
-use super::serve::{Answered, Api, Caller, Unserved, decode, dispatch, encode};
-use crate::controller::{Client, Controller};
+use super::exchange::{Api, Unserved, decode, encode};
+use super::serve::{Answered, Caller, dispatch};
+use crate::client::Client;
+use crate::controller::Controller;
+use crate::listener::Origin;
 
 /// The length that a frame begins with.
 const LENGTH_BYTES: usize = 4;
@@ -33,7 +36,10 @@ pub(super) async fn serve(caller: Caller, frame: Bytes) -> Result<Answered, Unse
     let response = match open(&caller, &envelope).await? {
         Ok(client) => {
             let inner = Caller {
-                client,
+                origin: Origin {
+                    client,
+                    ..caller.origin
+                },
                 is_forwarded: true,
                 ..caller
             };
@@ -63,7 +69,7 @@ pub(super) async fn serve(caller: Caller, frame: Bytes) -> Result<Answered, Unse
         }
         Err(error) => envelope.refused(version, error, None),
     };
-    encode::<EnvelopeRequest>(&header, &response, false)
+    Ok(encode::<EnvelopeRequest>(&header, &response)?.into())
 }
 
 /// Checks that the caller may forward, and says for whom it does.
@@ -71,7 +77,7 @@ async fn open(
     caller: &Caller,
     envelope: &EnvelopeRequest,
 ) -> Result<Result<Client, ErrorCode>, Unserved> {
-    let broker = caller.client.clone();
+    let broker = caller.origin.client.clone();
     let (reply, replied) = oneshot::channel();
     let work = move |controller: &mut Controller| {
         let _ = reply.send(controller.allows_on_cluster(&broker, Operation::ClusterAction));

@@ -5,7 +5,8 @@ use klamm_protocol::messages::expire_delegation_token::{
 };
 
 use super::create_delegation_token::requester;
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for ExpireDelegationTokenRequest {

@@ -4,7 +4,8 @@ use klamm_protocol::messages::fetch_snapshot::{FetchSnapshotRequest, FetchSnapsh
 use klamm_protocol::{BrokerId, ErrorCode};
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for FetchSnapshotRequest {
     const NEEDS: Option<Operation> = Some(Operation::ClusterAction);

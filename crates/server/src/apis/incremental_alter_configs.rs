@@ -6,7 +6,8 @@ use klamm_protocol::messages::incremental_alter_configs::{
     IncrementalAlterConfigsResponse,
 };
 
-use super::serve::{Api, Call, Decide};
+use super::exchange::Api;
+use super::serve::{Call, Decide};
 use crate::controller::{Active, CommitError, Pending};
 
 impl Api for IncrementalAlterConfigsRequest {

@@ -5,7 +5,8 @@ use klamm_protocol::messages::remove_raft_voter::{
 };
 use klamm_raft::Response;
 
-use super::serve::{Api, Quorate};
+use super::exchange::Api;
+use super::serve::Quorate;
 
 impl Api for RemoveRaftVoterRequest {
     const NEEDS: Option<Operation> = Some(Operation::Alter);

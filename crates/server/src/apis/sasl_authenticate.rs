@@ -3,7 +3,8 @@ use klamm_protocol::messages::sasl_authenticate::{
     SaslAuthenticateRequest, SaslAuthenticateResponse,
 };
 
-use super::serve::{Api, Ask, Call};
+use super::exchange::Api;
+use super::serve::{Ask, Call};
 use crate::controller::Controller;
 
 impl Api for SaslAuthenticateRequest {

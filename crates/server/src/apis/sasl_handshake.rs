@@ -1,7 +1,8 @@
 use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::sasl_handshake::{SaslHandshakeRequest, SaslHandshakeResponse};
 
-use super::serve::{Api, Ask, Call};
+use super::exchange::Api;
+use super::serve::{Ask, Call};
 use crate::controller::Controller;
 
 impl Api for SaslHandshakeRequest {

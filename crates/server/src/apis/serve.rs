@@ -1,37 +1,53 @@
 //! From a frame to its answer: decoded on the connection's task, decided on the controller's,
 //! encoded on the connection's again.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use klamm_metadata::Operation;
 use klamm_protocol::messages::request_header::RequestHeader;
-use klamm_protocol::{
-    ApiKey, ApiVersion, BrokerId, DecodeError, EncodeError, ErrorCode, Request, Segments, frame,
-};
+use klamm_protocol::{ApiKey, BrokerId, ErrorCode, Request, Segments, frame};
 use klamm_raft::Response;
-use thiserror::Error;
 use tokio::sync::oneshot;
 
+use super::exchange::{Answering, Api, Unserved, decode, encode};
 use super::{api_versions, envelope, table};
-use crate::controller::{Active, Client, CommitError, Controller, Handle, Peer, Pending, Stopped};
+use crate::client::Client;
+use crate::controller::{Active, CommitError, Controller, Handle, Peer, Pending, Stopped};
+use crate::listener::{Origin, Service};
 use crate::quorum::{QuorumAnswer, Records};
 
 /// Who sent a frame, and what serves it.
 #[derive(Clone, Debug)]
-pub(crate) struct Caller {
-    /// The listener that it came in by.
-    pub(crate) listener: Arc<str>,
-    /// Who asks, for authorization.
-    pub(crate) client: Client,
-    /// The connection.
-    pub(crate) peer: Peer,
+pub(super) struct Caller {
+    /// Where it came from.
+    pub(crate) origin: Origin,
     /// Whether a broker forwards it for its client.
     pub(crate) is_forwarded: bool,
     /// The controller.
     pub(crate) handle: Handle,
+}
+
+/// An answer as it goes out.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) frame: Segments,
+    /// Whether it says no more than that another node is the active controller.
+    pub(super) not_controller: bool,
+}
+
+impl Answered {
+    fn of<R: Request>(header: &RequestHeader, response: &R::Response) -> Result<Self, Unserved> {
+        Ok(encode::<R>(header, response)?.into())
+    }
+}
+
+impl From<Segments> for Answered {
+    fn from(frame: Segments) -> Self {
+        Self {
+            frame,
+            not_controller: false,
+        }
+    }
 }
 
 /// A request's circumstances, as handlers see them.
@@ -51,36 +67,6 @@ pub(crate) struct Call {
     pub(crate) arrived: klamm_controller::Now,
 }
 
-/// Why a frame gets no answer: the connection is closed.
-#[derive(Debug, Error)]
-pub(crate) enum Unserved {
-    /// The body is none of the request that the header names.
-    #[error("{api} that cannot be read: it {error}")]
-    Decode {
-        /// What was asked.
-        api: ApiVersion,
-        /// What is wrong.
-        error: DecodeError,
-    },
-    /// Nothing says what was asked.
-    #[error("a request without a header: it {0}")]
-    NoHeader(DecodeError),
-    /// The API, or this version of it, is not served here.
-    #[error("{0}, which this listener does not serve")]
-    Unknown(ApiVersion),
-    /// An answer does not fit its version: the handler is to blame.
-    #[error("the answer to {api} cannot be written: {error}")]
-    Encode {
-        /// What was asked.
-        api: ApiVersion,
-        /// What is wrong.
-        error: EncodeError,
-    },
-    /// The node stops.
-    #[error("the node stops")]
-    Stopped,
-}
-
 impl From<Stopped> for Unserved {
     fn from(_: Stopped) -> Self {
         Self::Stopped
@@ -91,41 +77,6 @@ impl From<oneshot::error::RecvError> for Unserved {
     fn from(_: oneshot::error::RecvError) -> Self {
         Self::Stopped
     }
-}
-
-/// An answer as it goes out.
-#[derive(Debug)]
-pub(super) struct Answered {
-    pub(super) frame: Segments,
-    /// Whether it says no more than that another node is the active controller.
-    pub(super) not_controller: bool,
-}
-
-pub(super) struct Answering(
-    Pin<Box<dyn Future<Output = Result<Answered, Unserved>> + std::marker::Send>>,
-);
-
-impl Answering {
-    pub(super) fn new(
-        future: impl Future<Output = Result<Answered, Unserved>> + std::marker::Send + 'static,
-    ) -> Self {
-        Self(Box::pin(future))
-    }
-
-    pub(super) async fn answered(self) -> Result<Answered, Unserved> {
-        self.0.await
-    }
-}
-
-/// What every API has.
-pub(super) trait Api: Request {
-    /// What the client must be allowed to do to the cluster; `None` where the handler sees to it.
-    const NEEDS: Option<Operation> = None;
-    /// Whether brokers may forward it for their clients.
-    const FORWARDABLE: bool = false;
-
-    /// The answer that is nothing but an error.
-    fn refused(&self, version: i16, error: ErrorCode, text: Option<&str>) -> Self::Response;
 }
 
 /// An API that the active controller decides.
@@ -158,20 +109,35 @@ pub(super) trait Quorate: Api {
     }
 }
 
-/// Serves a frame.
-pub(crate) async fn serve(caller: Caller, frame: Bytes) -> Result<Segments, Unserved> {
-    let answered = dispatch(caller, frame)?.answered().await?;
-    Ok(answered.frame)
+/// The controller, as its listeners reach it.
+#[derive(Clone, Debug)]
+pub(crate) struct ControllerService(pub(crate) Handle);
+
+impl Service for ControllerService {
+    async fn serve(&self, origin: Origin, frame: Bytes) -> Result<Option<Segments>, Unserved> {
+        let caller = Caller {
+            origin,
+            is_forwarded: false,
+            handle: self.0.clone(),
+        };
+        let answered = dispatch(caller, frame)?.answered().await?;
+        Ok(Some(answered.frame))
+    }
+
+    fn closed(&self, origin: &Origin) {
+        self.0.closed(&origin.peer);
+    }
 }
 
 /// Finds who serves a frame. What was forwarded may be for fewer APIs.
-pub(super) fn dispatch(caller: Caller, frame: Bytes) -> Result<Answering, Unserved> {
+pub(super) fn dispatch(caller: Caller, frame: Bytes) -> Result<Answering<Answered>, Unserved> {
     let api = frame::peek_request(&frame).map_err(Unserved::NoHeader)?;
     let Some(row) = table::row(api.key) else {
         return Err(Unserved::Unknown(api));
     };
     if !row.versions.contains(api.version) && api.key == ApiKey::API_VERSIONS {
-        return api_versions::unsupported(&frame);
+        let refused = api_versions::unsupported(&frame, row.versions)?;
+        return Ok(Answering::new(async { Ok(refused.into()) }));
     }
     if !row.versions.contains(api.version) || caller.is_forwarded && !row.is_forwardable {
         return Err(Unserved::Unknown(api));
@@ -179,37 +145,13 @@ pub(super) fn dispatch(caller: Caller, frame: Bytes) -> Result<Answering, Unserv
     Ok((row.serve)(caller, frame))
 }
 
-/// Decodes a request; bytes after it are ignored, as Apache Kafka does.
-pub(super) fn decode<R: Request>(frame: &Bytes) -> Result<(RequestHeader, R), Unserved> {
-    let api = frame::peek_request(frame).map_err(Unserved::NoHeader)?;
-    match frame::decode_request::<R>(frame) {
-        Ok((header, decoded)) => Ok((header, decoded.value)),
-        Err(error) => Err(Unserved::Decode { api, error }),
-    }
-}
-
-pub(super) fn encode<R: Request>(
-    header: &RequestHeader,
-    response: &R::Response,
-    not_controller: bool,
-) -> Result<Answered, Unserved> {
-    let version = header.request_api_version;
-    let frame = frame::encode_response::<R>(header.correlation_id, version, response);
-    let api = R::api_version(version);
-    let frame = frame.map_err(|error| Unserved::Encode { api, error })?;
-    Ok(Answered {
-        frame,
-        not_controller,
-    })
-}
-
 impl Caller {
     fn call(&self, version: i16) -> Call {
         Call {
             version,
-            client: self.client.clone(),
-            listener: Arc::clone(&self.listener),
-            peer: self.peer.clone(),
+            client: self.origin.client.clone(),
+            listener: Arc::clone(&self.origin.listener),
+            peer: self.origin.peer.clone(),
             is_forwarded: self.is_forwarded,
             arrived: self.handle.now().into(),
         }
@@ -222,7 +164,7 @@ struct Reply<R> {
     not_controller: bool,
 }
 
-pub(super) fn decided<R: Decide>(caller: Caller, frame: Bytes) -> Answering {
+pub(super) fn decided<R: Decide>(caller: Caller, frame: Bytes) -> Answering<Answered> {
     Answering::new(async move {
         let (header, request) = decode::<R>(&frame)?;
         let call = caller.call(header.request_api_version);
@@ -233,7 +175,10 @@ pub(super) fn decided<R: Decide>(caller: Caller, frame: Bytes) -> Answering {
             response,
             not_controller,
         } = replied.await?;
-        encode::<R>(&header, &response, not_controller)
+        Ok(Answered {
+            frame: encode::<R>(&header, &response)?,
+            not_controller,
+        })
     })
 }
 
@@ -287,7 +232,7 @@ fn unauthorized<R: Api>(controller: &Controller, call: &Call) -> Option<ErrorCod
     (!allowed).then_some(ErrorCode::CLUSTER_AUTHORIZATION_FAILED)
 }
 
-pub(super) fn asked<R: Ask>(caller: Caller, frame: Bytes) -> Answering {
+pub(super) fn asked<R: Ask>(caller: Caller, frame: Bytes) -> Answering<Answered> {
     Answering::new(async move {
         let (header, request) = decode::<R>(&frame)?;
         let call = caller.call(header.request_api_version);
@@ -304,11 +249,11 @@ pub(super) fn asked<R: Ask>(caller: Caller, frame: Bytes) -> Answering {
             });
         };
         caller.handle.run(work).await?;
-        encode::<R>(&header, &replied.await?, false)
+        Answered::of::<R>(&header, &replied.await?)
     })
 }
 
-pub(super) fn quorate<R: Quorate>(caller: Caller, frame: Bytes) -> Answering {
+pub(super) fn quorate<R: Quorate>(caller: Caller, frame: Bytes) -> Answering<Answered> {
     Answering::new(async move {
         let (header, request) = decode::<R>(&frame)?;
         let call = caller.call(header.request_api_version);
@@ -327,12 +272,12 @@ pub(super) fn quorate<R: Quorate>(caller: Caller, frame: Bytes) -> Answering {
         };
         caller.handle.run(work).await?;
         if let Ok(refused) = is_refused.await {
-            return encode::<R>(&header, &refused, false);
+            return Answered::of::<R>(&header, &refused);
         }
         let QuorumAnswer { response, records } = answered.await?;
         let mut response = R::from_quorum(response).expect("KRaft answers what it was asked");
         R::put_records(&mut response, read(records).await);
-        encode::<R>(&header, &response, false)
+        Answered::of::<R>(&header, &response)
     })
 }
 
@@ -354,6 +299,6 @@ async fn read(records: Records) -> Bytes {
     }
 }
 
-pub(super) fn forwarded(caller: Caller, frame: Bytes) -> Answering {
+pub(super) fn forwarded(caller: Caller, frame: Bytes) -> Answering<Answered> {
     Answering::new(envelope::serve(caller, frame))
 }

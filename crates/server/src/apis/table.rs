@@ -41,19 +41,18 @@ use klamm_protocol::messages::update_raft_voter::UpdateRaftVoterRequest;
 use klamm_protocol::messages::vote::VoteRequest;
 use klamm_protocol::{ApiKey, VersionRange};
 
-use super::serve::{
-    Answering, Api, Ask, Caller, Decide, Quorate, asked, decided, forwarded, quorate,
-};
+use super::exchange::{Answering, Api};
+use super::serve::{Answered, Ask, Caller, Decide, Quorate, asked, decided, forwarded, quorate};
 
 /// An API that is served.
 pub(super) struct Row {
     pub(super) key: ApiKey,
     pub(super) versions: VersionRange,
     pub(super) is_forwardable: bool,
-    pub(super) serve: fn(Caller, Bytes) -> Answering,
+    pub(super) serve: fn(Caller, Bytes) -> Answering<Answered>,
 }
 
-const fn row_of<R: Api>(serve: fn(Caller, Bytes) -> Answering) -> Row {
+const fn row_of<R: Api>(serve: fn(Caller, Bytes) -> Answering<Answered>) -> Row {
     Row {
         key: R::KEY,
         versions: R::STABLE,

@@ -1,10 +1,5 @@
-use std::net::IpAddr;
-
 use klamm_controller::{ControllerConfig, Decision, LeaderChange, Lost, Sessions, View};
-use klamm_metadata::{
-    Action, ApplyError, Authorizer, AuthorizerConfig, CLUSTER_NAME, Image, Operation, Record,
-    ResourceType,
-};
+use klamm_metadata::{ApplyError, CLUSTER_NAME, Image, Operation, Record, ResourceType};
 use klamm_protocol::{ErrorCode, LeaderEpoch, Offset};
 use klamm_raft::{AppendError, KRaftVersion, UpgradeError};
 use thiserror::Error;
@@ -12,6 +7,7 @@ use thiserror::Error;
 use super::pace::Pace;
 use super::presence::Presence;
 use super::rounds::Rounds;
+use crate::client::{Client, allows};
 use crate::clock::Now;
 use crate::metrics::Meters;
 use crate::node::NodeInfo;
@@ -103,17 +99,6 @@ impl From<&CommitError> for ErrorCode {
             | CommitError::Chance(_) => Self::UNKNOWN_SERVER_ERROR,
         }
     }
-}
-
-/// Who asks, for authorization.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Client {
-    /// The principal, as `User:alice`.
-    pub(crate) principal: String,
-    /// The address that the client has.
-    pub(crate) host: IpAddr,
-    /// Whether a delegation token is all that it has shown.
-    pub(crate) by_token: bool,
 }
 
 impl<'a> Active<'a> {
@@ -249,23 +234,4 @@ fn is_of_transaction(record: &Record) -> bool {
         record,
         Record::BeginTransaction(_) | Record::EndTransaction(_) | Record::AbortTransaction(_)
     )
-}
-
-/// Whether a client may do something, where there is an authorizer at all.
-pub(crate) fn allows(
-    image: &Image,
-    authorizer: Option<&AuthorizerConfig>,
-    client: &Client,
-    operation: Operation,
-    kind: ResourceType,
-    name: &str,
-) -> bool {
-    let action = Action {
-        principal: &client.principal,
-        host: client.host,
-        operation,
-        resource_type: kind,
-        resource_name: name,
-    };
-    Authorizer::new(image.acls(), authorizer).allows(&action)
 }

@@ -7,21 +7,17 @@ use tokio::io::AsyncRead;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::apis::{self, Caller};
-use crate::controller::{Client, Handle, Peer};
-use crate::node::NodeInfo;
-
-/// The principal of everybody on a listener without authentication.
-const ANONYMOUS: &str = "User:ANONYMOUS";
+use super::{Origin, Service};
+use crate::apis::Unserved;
+use crate::settings::ConnectionSettings;
 
 /// A connection that is served.
 #[derive(Debug)]
-pub(super) struct Serving {
-    pub(super) listener: Arc<str>,
+pub(super) struct Serving<S> {
+    pub(super) origin: Origin,
     pub(super) address: SocketAddr,
-    pub(super) peer: Peer,
-    pub(super) handle: Handle,
-    pub(super) node: Arc<NodeInfo>,
+    pub(super) service: S,
+    pub(super) settings: Arc<ConnectionSettings>,
 }
 
 /// Why a connection ends.
@@ -34,28 +30,28 @@ enum End {
     Unreadable(String),
 }
 
-impl Serving {
+impl<S: Service> Serving<S> {
     /// Answers requests in their order, until the connection ends.
     pub(super) async fn run(&self, stream: TcpStream) {
         let address = self.address;
-        tracing::debug!(%address, listener = %self.listener, "connected");
+        tracing::debug!(%address, listener = %self.origin.listener, "connected");
         match self.serve(stream).await {
             End::Gone => tracing::debug!(%address, "disconnected"),
             End::Idle => tracing::debug!(%address, "closed: it was idle"),
             End::Unreadable(reason) => {
-                tracing::warn!(%address, listener = %self.listener, reason, "connection closed");
+                tracing::warn!(%address, listener = %self.origin.listener, reason, "connection closed");
             }
         }
     }
 
-    /// Tells the controller that the connection is gone.
+    /// Tells that the connection is gone.
     pub(super) fn closed(&self) {
-        self.handle.closed(&self.peer);
+        self.service.closed(&self.origin);
     }
 
     async fn serve(&self, stream: TcpStream) -> End {
         let (read, mut write) = stream.into_split();
-        let max_bytes = self.node.settings.connections.max_request_bytes;
+        let max_bytes = self.settings.max_request_bytes;
         let mut frames = FrameReader::new(read, max_bytes);
         let mut early = None;
         loop {
@@ -66,7 +62,7 @@ impl Serving {
                     Err(end) => return end,
                 },
             };
-            let answer = apis::serve(self.caller(), frame);
+            let answer = self.service.serve(self.origin.clone(), frame);
             let mut answer = std::pin::pin!(answer);
             // One frame is read ahead, so that a connection that ends while a request waits is
             // noticed.
@@ -82,19 +78,20 @@ impl Serving {
                 }
             };
             match answered {
-                Ok(segments) => {
+                Ok(None) => {}
+                Ok(Some(segments)) => {
                     if write_segments(&mut write, &segments).await.is_err() {
                         return End::Gone;
                     }
                 }
-                Err(apis::Unserved::Stopped) => return End::Gone,
+                Err(Unserved::Stopped) => return End::Gone,
                 Err(error) => return End::Unreadable(error.to_string()),
             }
         }
     }
 
     async fn next<R: AsyncRead + Unpin>(&self, frames: &mut FrameReader<R>) -> Result<Bytes, End> {
-        let read = match self.node.settings.connections.max_idle {
+        let read = match self.settings.max_idle {
             Some(idle) => timeout(idle, frames.next()).await.map_err(|_| End::Idle)?,
             None => frames.next().await,
         };
@@ -102,20 +99,6 @@ impl Serving {
             Ok(Some(frame)) => Ok(frame),
             Ok(None) => Err(End::Gone),
             Err(error) => Err(unreadable(&error)),
-        }
-    }
-
-    fn caller(&self) -> Caller {
-        Caller {
-            listener: Arc::clone(&self.listener),
-            client: Client {
-                principal: ANONYMOUS.into(),
-                host: self.address.ip(),
-                by_token: false,
-            },
-            peer: self.peer.clone(),
-            is_forwarded: false,
-            handle: self.handle.clone(),
         }
     }
 }

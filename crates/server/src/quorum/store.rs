@@ -11,11 +11,12 @@ use klamm_metadata::Loader;
 use klamm_protocol::records::RecordBatch;
 use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_raft::{
-    ControlError, ControlRecord, ElectionState, KRaftVersion, LogShape, OffsetAndEpoch, Read,
-    ReplicaKey, Start, VoterSet,
+    ControlError, ControlRecord, ElectionState, KRaftVersion, LogShape, Read, ReplicaKey, Start,
+    VoterSet,
 };
 use thiserror::Error;
 
+use super::places::{place, snapshot_id};
 use super::replay::{self, ReplayError};
 
 /// The directory of the metadata partition, inside `metadata.log.dir`.
@@ -111,7 +112,9 @@ impl Store {
         };
         let files = OpenFiles::new(OPEN_FILES);
         let (mut log, recovery) = Log::open(Arc::clone(&dir), files, options, recover, Offset(0))?;
-        if log.end() < latest.end {
+        let last = Offset(latest.end.0 - 1);
+        let is_in_log = log.start() >= latest.end || log.epochs().of(last) == Some(latest.epoch);
+        if log.end() < latest.end || !is_in_log {
             // The log was about to be begun anew behind a snapshot that came from the leader.
             log.reset_to(latest.end)?;
         }
@@ -212,7 +215,10 @@ impl Store {
     }
 
     /// The control records of a snapshot and of the log after it.
-    fn control(&self, from: SnapshotId) -> Result<Vec<(Offset, ControlRecord)>, StoreError> {
+    pub(super) fn control(
+        &self,
+        from: SnapshotId,
+    ) -> Result<Vec<(Offset, ControlRecord)>, StoreError> {
         let mut found = Vec::new();
         let of_snapshot = Offset(from.end.0 - 1);
         self.visit_snapshot(from, &mut |batch| {
@@ -312,7 +318,7 @@ impl Store {
         replay::apply(loader, batch).map_err(self.replay_error())
     }
 
-    fn replay_error(&self) -> impl FnOnce(ReplayError) -> StoreError + use<> {
+    pub(crate) fn replay_error(&self) -> impl FnOnce(ReplayError) -> StoreError + use<> {
         let path = self.path().to_owned();
         move |source| StoreError::Replay { path, source }
     }
@@ -348,7 +354,7 @@ impl Store {
     }
 
     /// Visits the batches from an offset on that end before another.
-    fn visit_log(
+    pub(super) fn visit_log(
         &self,
         from: Offset,
         up_to: Offset,
@@ -368,22 +374,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-}
-
-/// A snapshot's name in the words of the log.
-pub(crate) fn snapshot_id(id: OffsetAndEpoch) -> SnapshotId {
-    SnapshotId {
-        end: id.offset,
-        epoch: id.epoch,
-    }
-}
-
-/// A snapshot's name in the words of KRaft.
-pub(super) fn place(id: SnapshotId) -> OffsetAndEpoch {
-    OffsetAndEpoch {
-        epoch: id.epoch,
-        offset: id.end,
     }
 }
 

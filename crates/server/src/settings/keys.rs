@@ -357,7 +357,12 @@ pub(super) static KEYS: KeyTable = KeyTable {
 pub(super) const STANDARD_AUTHORIZER: &str =
     "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
 
-const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+pub(super) const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    doc: &'static str,
+) -> Key {
     let default = Some(default);
     Key {
         name,
@@ -367,7 +372,7 @@ const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'stati
     }
 }
 
-const fn without_default(name: &'static str, kind: Kind, doc: &'static str) -> Key {
+pub(super) const fn without_default(name: &'static str, kind: Kind, doc: &'static str) -> Key {
     Key {
         name,
         kind,
@@ -376,17 +381,17 @@ const fn without_default(name: &'static str, kind: Kind, doc: &'static str) -> K
     }
 }
 
-const fn int(min: i32) -> Kind {
+pub(super) const fn int(min: i32) -> Kind {
     let max = i32::MAX;
     Kind::Int { min, max }
 }
 
-const fn long(min: i64) -> Kind {
+pub(super) const fn long(min: i64) -> Kind {
     let max = i64::MAX;
     Kind::Long { min, max }
 }
 
-const fn millis(min: u32) -> Kind {
+pub(super) const fn millis(min: u32) -> Kind {
     let max = i32::MAX as u32;
     Kind::Millis { min, max }
 }

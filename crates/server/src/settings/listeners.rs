@@ -20,6 +20,19 @@ pub struct Listener {
     pub security_protocol: &'static str,
 }
 
+impl Listener {
+    /// Refuses what this release cannot do.
+    pub(super) fn check_plaintext(&self, reading: &mut Reading<'_>) {
+        let (name, protocol) = (&self.name, self.security_protocol);
+        if protocol != "PLAINTEXT" {
+            let what = format!(
+                "{name} is {protocol}, and this release of klamm listens as PLAINTEXT only"
+            );
+            reading.wrong("listener.security.protocol.map", what);
+        }
+    }
+}
+
 /// One entry of `listeners` or `advertised.listeners`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {

@@ -31,6 +31,9 @@ pub struct NodeSettings {
     pub controller_listener_names: Vec<String>,
     /// The node's own listeners with those names, in that order; none if it is a broker alone.
     pub controller_listeners: Vec<Listener>,
+    /// The node's own listeners for clients and brokers, in the order of `listeners`; none if it is
+    /// no broker.
+    pub broker_listeners: Vec<Listener>,
     /// How the quorum of controllers works together.
     pub quorum: QuorumSettings,
     /// `unstable.feature.versions.enable`: whether feature levels that are not for production may be
@@ -68,13 +71,20 @@ impl NodeSettings {
         let first = log_dirs.first().cloned().unwrap_or_default();
         let quorum = QuorumSettings::parse(reading);
         let names = controller_listener_names(reading);
-        let listeners = controller_listeners(reading, &names, &roles);
+        let listeners = listeners(reading);
+        let of_controllers = controller_listeners(reading, &listeners, &names, &roles);
+        let [is_broker, is_controller] =
+            [Role::Broker, Role::Controller].map(|role| roles.contains(&role));
+        let is_of_brokers =
+            |listener: &Listener| is_broker && !(is_controller && names.contains(&listener.name));
+        let of_brokers = listeners.into_iter().filter(is_of_brokers).collect();
         let node = Self {
             id,
             metadata_log_dir: own.unwrap_or(first),
             log_dirs,
             controller_listener_names: names,
-            controller_listeners: listeners,
+            broker_listeners: of_brokers,
+            controller_listeners: of_controllers,
             unstable_features: flag(reading.values(), "unstable.feature.versions.enable"),
             quorum,
             roles,
@@ -101,24 +111,13 @@ impl NodeSettings {
     pub(super) fn check_for_controller(&self, reading: &mut Reading<'_>) {
         let known = !self.roles.is_empty();
         if known && self.roles != BTreeSet::from([Role::Controller]) {
-            let what = "klamm runs controllers only, so it must be controller; brokers are Apache \
-                        Kafka's, each with a file of its own";
+            let what = "must be controller: klamm runs one role a process, so give the broker a file \
+                        of its own (klamm broker)";
             reading.wrong("process.roles", what);
             return;
         }
         for listener in &self.controller_listeners {
-            if listener.security_protocol != "PLAINTEXT" {
-                let Listener {
-                    name,
-                    security_protocol,
-                    ..
-                } = listener;
-                let what = format!(
-                    "{name} is {security_protocol}, and this release of klamm \
-                                    listens as PLAINTEXT only"
-                );
-                reading.wrong("listener.security.protocol.map", what);
-            }
+            listener.check_plaintext(reading);
         }
     }
 }
@@ -203,10 +202,10 @@ fn controller_listener_names(reading: &mut Reading<'_>) -> Vec<String> {
 
 fn controller_listeners(
     reading: &mut Reading<'_>,
+    listeners: &[Listener],
     names: &[String],
     roles: &BTreeSet<Role>,
 ) -> Vec<Listener> {
-    let listeners = listeners(reading);
     if !roles.contains(&Role::Controller) {
         return Vec::new();
     }

@@ -301,8 +301,8 @@ fn a_broker_is_no_controller_but_has_directories() {
     says(
         &broker,
         &expect![[r#"
-        server.properties:2: process.roles=broker: klamm runs controllers only, so it must be controller; brokers are Apache Kafka's, each with a file of its own
-    "#]],
+            server.properties:2: process.roles=broker: must be controller: klamm runs one role a process, so give the broker a file of its own (klamm broker)
+        "#]],
     );
     let (node, warnings) = NodeSettings::read(&properties(&broker)).expect("usable");
     assert_eq!(warnings, []);

@@ -1,0 +1,117 @@
+//! Fetch, of consumers and of followers.
+
+mod answer;
+mod look;
+mod sessions;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use klamm_metadata::BrokerEpoch;
+use klamm_protocol::messages::fetch::{FetchRequest, FetchResponse};
+use klamm_protocol::{BrokerId, ErrorCode};
+use klamm_replica::{Isolation, Reader};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use super::Replicas;
+use look::Limits;
+pub(super) use sessions::Sessions;
+
+/// The first version in which topics have ids in place of names.
+const WITH_TOPIC_IDS: i16 = 13;
+/// The first version in which a consumer may read from a follower.
+const FROM_FOLLOWERS: i16 = 11;
+
+impl Replicas {
+    /// Answers when there is enough, or time is up. Who asks comes by `listener`, where it is told
+    /// of other brokers.
+    pub(crate) async fn fetch(
+        &self,
+        request: FetchRequest,
+        version: i16,
+        listener: &str,
+    ) -> FetchResponse {
+        let reader = reader(&request, version);
+        let begun = {
+            let mut sessions = lock(&self.0.sessions);
+            let uses_ids = version >= WITH_TOPIC_IDS;
+            let is_follower = matches!(reader, Reader::Replica { .. });
+            let now = self.0.clock.elapsed();
+            sessions.begin(&request, uses_ids, is_follower, now, || fastrand::i32(..))
+        };
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                return FetchResponse {
+                    error_code: error.0,
+                    ..FetchResponse::default()
+                };
+            }
+        };
+        let wait = u64::try_from(request.max_wait_ms).unwrap_or(0);
+        let deadline = Instant::now() + Duration::from_millis(wait);
+        let max_bytes = usize::try_from(request.max_bytes).unwrap_or(0);
+        let limits = Limits {
+            max_bytes: max_bytes.min(self.0.settings.fetch_max_bytes),
+            min_bytes: usize::try_from(request.min_bytes).unwrap_or(0),
+        };
+        let watcher = Arc::new(Notify::new());
+        let listener: Arc<str> = listener.into();
+        let mut is_first = true;
+        loop {
+            let is_last = Instant::now() >= deadline;
+            let (begun, watcher_of, listener) =
+                (begun.clone(), Arc::clone(&watcher), Arc::clone(&listener));
+            let answered = self.blocking(move |shared| {
+                let mut session = lock(&begun.session);
+                let mut looked = shared.look(&session, reader, limits, is_first, &watcher_of);
+                let is_enough = is_last || looked.is_enough(limits);
+                is_enough.then(|| {
+                    shared.read_records(&mut looked);
+                    let is_incremental = begun.is_incremental;
+                    let answer = looked.answer(&mut session, version, is_incremental);
+                    shared.fetch_response(answer, begun.id, version, &listener)
+                })
+            });
+            if let Some(response) = answered.await {
+                return response;
+            }
+            is_first = false;
+            // When time is up there is one more look.
+            let _ = timeout_at(deadline, watcher.notified()).await;
+        }
+    }
+}
+
+fn reader(request: &FetchRequest, version: i16) -> Reader {
+    let (id, epoch) = match request.replica_state.replica_id {
+        id if id >= 0 => (id, request.replica_state.replica_epoch),
+        _ => (request.replica_id, -1),
+    };
+    if let Some(id) = BrokerId(id).known() {
+        let epoch = (epoch >= 0).then_some(BrokerEpoch(epoch));
+        return Reader::Replica { id, epoch };
+    }
+    Reader::Consumer {
+        isolation: isolation(request.isolation_level),
+        any_replica: version >= FROM_FOLLOWERS,
+    }
+}
+
+/// How far a consumer reads; other numbers than these two are none, and mean the first.
+pub(super) fn isolation(level: i8) -> Isolation {
+    match level {
+        1 => Isolation::ReadCommitted,
+        _ => Isolation::ReadUncommitted,
+    }
+}
+
+/// The code that says that a partition is fine.
+const fn is_error(code: ErrorCode) -> bool {
+    code.0 != ErrorCode::NONE.0
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
