@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::broker::BrokerArgs;
 use crate::controller::ControllerArgs;
+use crate::drill::DrillArgs;
 use crate::duration;
 use crate::elect::ElectArgs;
 use crate::explain::ExplainArgs;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     Controller(ControllerArgs),
     Broker(BrokerArgs),
     Up(UpArgs),
+    Drill(DrillArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -6,6 +6,7 @@ mod broker;
 mod cluster;
 mod connect;
 mod controller;
+mod drill;
 mod duration;
 mod elect;
 mod errors;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Command::Controller(args) => controller::run(args, &out),
         Command::Broker(args) => broker::run(args, &out),
         Command::Up(args) => up::run(args, &out),
+        Command::Drill(args) => drill::run(args, &out),
         Command::Completions(args) => pages::completions(args, &out),
         Command::Man(args) => pages::man(args, &out),
     };

@@ -8,7 +8,6 @@ use klamm_config::{ConfigError, Properties, Warning};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::errors::Problem;
-use crate::exit::Exit;
 use crate::properties;
 
 /// A node and its log lines.
@@ -71,7 +70,7 @@ pub(crate) fn log_lines(level: LogLevel) {
 }
 
 /// Runs what serves until it ends.
-pub(crate) fn run(serve: impl Future<Output = Result<Exit, Problem>>) -> Result<Exit, Problem> {
+pub(crate) fn run<T>(serve: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -1,6 +1,7 @@
 //! The klamm command as a process, against a fake cluster: what people see, and how it ends.
 
 mod controller;
+mod drill;
 mod elect;
 mod explain;
 mod explain_documented;

@@ -126,7 +126,7 @@ async fn nothing_is_sent_and_the_status_is_2() {
 
         $ klamm man frobnicate
         error: there is no command frobnicate
-          next step: the commands are elect, leaders, explain, format, info, random-uuid, controller, broker, up, completions, man
+          next step: the commands are elect, leaders, explain, format, info, random-uuid, controller, broker, up, drill, completions, man
 
     "#]].assert_eq(&shown);
 }

@@ -30,6 +30,7 @@ fn help_texts() {
     expect_file!["../../tests/snapshots/help-controller.txt"].assert_eq(&help(&["controller"]));
     expect_file!["../../tests/snapshots/help-broker.txt"].assert_eq(&help(&["broker"]));
     expect_file!["../../tests/snapshots/help-up.txt"].assert_eq(&help(&["up"]));
+    expect_file!["../../tests/snapshots/help-drill.txt"].assert_eq(&help(&["drill"]));
     expect_file!["../../tests/snapshots/help-completions.txt"].assert_eq(&help(&["completions"]));
     expect_file!["../../tests/snapshots/help-man.txt"].assert_eq(&help(&["man"]));
 }
@@ -49,6 +50,7 @@ fn man_pages() {
         "klamm-controller",
         "klamm-broker",
         "klamm-up",
+        "klamm-drill",
         "klamm-completions",
         "klamm-man",
     ];

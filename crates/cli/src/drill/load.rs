@@ -1,0 +1,174 @@
+//! A steady load, and what becomes of each record.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use klamm_client::{Bytes, Delivery, PartitionIndex, ProduceError, Producer, ProducerRecord};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+/// How often records are sent. What a second's rate does not divide into is made up for later.
+const TICK: Duration = Duration::from_millis(5);
+
+/// Records on their way to all partitions in turn.
+#[derive(Debug)]
+pub(super) struct Load {
+    counts: Arc<Counts>,
+    stop: watch::Sender<bool>,
+    sending: JoinHandle<Result<(), ProduceError>>,
+    partitions: Vec<JoinHandle<Vec<Sent>>>,
+}
+
+/// What the load is, in numbers.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    sent: AtomicU64,
+    acked: AtomicU64,
+}
+
+/// A record that was sent. Records of a partition are numbered from 0.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    /// When, from the drill's beginning.
+    pub(super) at: Duration,
+    /// When it was acknowledged, or given up.
+    pub(super) ended: Duration,
+    /// Why it was given up.
+    pub(super) failure: Option<String>,
+}
+
+/// A record and what becomes of it.
+struct Waiting {
+    at: Duration,
+    delivery: Delivery,
+}
+
+impl Load {
+    /// Begins to send so many records a second. `began` is when the drill did.
+    pub(super) fn begin(
+        producer: Producer,
+        topic: &'static str,
+        partitions: u16,
+        rate: u32,
+        began: Instant,
+    ) -> Self {
+        let counts = Arc::new(Counts::default());
+        let (stop, stopped) = watch::channel(false);
+        let mut queues = Vec::new();
+        let mut tasks = Vec::new();
+        for _ in 0..partitions {
+            let (queue, waiting) = mpsc::unbounded_channel();
+            queues.push(queue);
+            tasks.push(tokio::spawn(ends(waiting, Arc::clone(&counts), began)));
+        }
+        let sender = Sender {
+            producer,
+            topic,
+            queues,
+            rate,
+            counts: Arc::clone(&counts),
+            began,
+        };
+        Self {
+            counts,
+            stop,
+            sending: tokio::spawn(sender.run(stopped)),
+            partitions: tasks,
+        }
+    }
+
+    /// How many records were sent, and how many are acknowledged.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (read(&self.counts.sent), read(&self.counts.acked))
+    }
+
+    /// Sends no more, and waits until it is known what became of each record: by partition, in the
+    /// order in which they were sent.
+    pub(super) async fn end(self) -> Result<Vec<Vec<Sent>>, ProduceError> {
+        self.stop.send_replace(true);
+        joined(self.sending.await)?;
+        let mut partitions = Vec::new();
+        for task in self.partitions {
+            partitions.push(joined(task.await));
+        }
+        Ok(partitions)
+    }
+}
+
+/// What a task that nobody aborts has ended with.
+fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> T {
+    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+struct Sender {
+    producer: Producer,
+    topic: &'static str,
+    queues: Vec<mpsc::UnboundedSender<Waiting>>,
+    rate: u32,
+    counts: Arc<Counts>,
+    began: Instant,
+}
+
+impl Sender {
+    async fn run(self, mut stopped: watch::Receiver<bool>) -> Result<(), ProduceError> {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let start = Instant::now();
+        let mut numbers = vec![0u64; self.queues.len()];
+        let mut sent: u64 = 0;
+        loop {
+            tokio::select! {
+                biased;
+                _ = stopped.wait_for(|stop| *stop) => break,
+                _ = ticks.tick() => {}
+            }
+            let due = start.elapsed().as_secs_f64() * f64::from(self.rate);
+            while (sent as f64) < due && !*stopped.borrow() {
+                let partition = (sent % self.queues.len() as u64) as usize;
+                self.send(partition, numbers[partition]).await?;
+                numbers[partition] += 1;
+                sent += 1;
+            }
+        }
+        self.producer.close().await;
+        Ok(())
+    }
+
+    async fn send(&self, partition: usize, number: u64) -> Result<(), ProduceError> {
+        let value = Bytes::copy_from_slice(&number.to_be_bytes());
+        let index = PartitionIndex(partition as i32);
+        let record = ProducerRecord::new(self.topic)
+            .partition(index)
+            .value(value);
+        let at = self.began.elapsed();
+        let delivery = self.producer.send(record).await?;
+        self.counts.sent.fetch_add(1, Ordering::Relaxed);
+        // Its task ends after this one.
+        let _ = self.queues[partition].send(Waiting { at, delivery });
+        Ok(())
+    }
+}
+
+/// Waits for the records of a partition, which end in the order in which they were sent.
+async fn ends(
+    mut waiting: mpsc::UnboundedReceiver<Waiting>,
+    counts: Arc<Counts>,
+    began: Instant,
+) -> Vec<Sent> {
+    let mut all = Vec::new();
+    while let Some(Waiting { at, delivery }) = waiting.recv().await {
+        let failure = delivery.await.err().map(|error| error.to_string());
+        if failure.is_none() {
+            counts.acked.fetch_add(1, Ordering::Relaxed);
+        }
+        all.push(Sent {
+            at,
+            ended: began.elapsed(),
+            failure,
+        });
+    }
+    all
+}

@@ -1,0 +1,266 @@
+//! The drill from its beginning to its end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use klamm_client::{
+    Admin, Bootstrap, BrokerId, ClientConfig, ElectLeadersOptions, ElectionScope, ElectionType,
+    NewTopic, Producer, ProducerOptions, ServerAddress,
+};
+use klamm_server::EmbeddedCluster;
+use tokio::time::{Instant, interval, sleep_until};
+
+use super::args::DrillArgs;
+use super::audit::{self, audit};
+use super::leaders::{self, Led, busiest, counts};
+use super::load::{Load, Sent};
+use super::report::Report;
+use super::talk::Talk;
+use crate::connect::client_problem;
+use crate::errors::Problem;
+use crate::interrupt::{Interrupt, Interrupted};
+use crate::output::Output;
+use crate::table::plural;
+
+const TOPIC: &str = "drill";
+const REPLICATION: i16 = 3;
+/// How long anything may take.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long a record is tried: longer than anything else may take.
+const DELIVERY: Duration = Duration::from_secs(120);
+
+/// Runs the drill, unless a signal ends it.
+pub(super) async fn told(
+    args: &DrillArgs,
+    out: &Output,
+) -> Result<Result<Report, Interrupted>, Problem> {
+    let mut interrupt = Interrupt::new();
+    match interrupt.race(drill(args, out)).await {
+        Ok(report) => report.map(Ok),
+        Err(interrupted) => Ok(Err(interrupted)),
+    }
+}
+
+async fn drill(args: &DrillArgs, out: &Output) -> Result<Report, Problem> {
+    let began = Instant::now();
+    let talk = Talk::new(out, began);
+    let started = EmbeddedCluster::builder()
+        .brokers(args.brokers)
+        .start()
+        .await;
+    let mut cluster = started.map_err(|error| {
+        Problem::failure("the cluster could not start").because(error.to_string())
+    })?;
+    let ready = began.elapsed();
+    talk.say(&format!("{} serve", plural(args.brokers.into(), "broker")));
+    let stage = Stage::set(args, &cluster, began).await?;
+    let told = stage.play(args, &mut cluster, &talk).await?;
+    talk.say("the load has ended, and every record is read back");
+    let there = audit::read(stage.config.clone(), TOPIC, &told.sent).await?;
+    let audit = audit(&told.sent, &there);
+    let report = Report::new(args, ready, told, audit, began.elapsed());
+    // Nobody needs its records any more, and nobody has to take over.
+    for id in stage.brokers {
+        node(cluster.kill_broker(id).await)?;
+    }
+    node(cluster.stop().await)?;
+    Ok(report)
+}
+
+/// What a drill is played with.
+struct Stage {
+    config: ClientConfig,
+    admin: Admin,
+    brokers: Vec<BrokerId>,
+    began: Instant,
+}
+
+/// What was seen.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) killed: BrokerId,
+    /// Whether the killed broker led a partition.
+    pub(super) hit: Vec<bool>,
+    /// When it was killed, from the beginning, and when it was started again.
+    pub(super) away: (Duration, Duration),
+    /// From the kill until brokers said that others lead.
+    pub(super) led_again: Duration,
+    /// From the start until all replicas were in sync.
+    pub(super) in_sync_again: Duration,
+    /// Who led how many partitions: before, after the failover, the restart and the election.
+    pub(super) leaders: [BTreeMap<BrokerId, usize>; 4],
+    /// By partition.
+    pub(super) sent: Vec<Vec<Sent>>,
+}
+
+impl Stage {
+    /// Makes the topic, and waits until it is led and in sync.
+    async fn set(
+        args: &DrillArgs,
+        cluster: &EmbeddedCluster,
+        began: Instant,
+    ) -> Result<Self, Problem> {
+        let servers = ServerAddress::parse_list(&cluster.bootstrap_servers());
+        let servers = servers.map_err(|error| {
+            Problem::failure("the cluster has no addresses").because(error.to_string())
+        })?;
+        let mut config = ClientConfig::new(Bootstrap::Brokers(servers));
+        config.default_api_timeout = LIMIT;
+        let admin = Admin::connect(config.clone()).await;
+        let admin = admin.map_err(|error| client_problem("no broker answers", &error))?;
+        let mut topic = NewTopic::new(TOPIC, args.partitions.into(), REPLICATION);
+        topic
+            .configs
+            .extend([("min.insync.replicas".into(), "2".into())]);
+        let created = admin.create_topics(&[topic], Default::default()).await;
+        let created = created.map_err(|error| client_problem("no topic was made", &error))?;
+        for (_, result) in created {
+            result.map_err(|error| {
+                Problem::failure("no topic was made").because(error.to_string())
+            })?;
+        }
+        let stage = Self {
+            config,
+            admin,
+            brokers: cluster.brokers().map(|(id, _)| id).collect(),
+            began,
+        };
+        let partitions = usize::from(args.partitions);
+        let is_whole = |led: &Led| led.leader.is_some() && led.in_sync == led.replicas;
+        let what = "all partitions to be led and in sync";
+        stage
+            .until(what, |led| {
+                led.len() == partitions && led.iter().all(is_whole)
+            })
+            .await?;
+        Ok(stage)
+    }
+
+    async fn until(
+        &self,
+        what: &str,
+        is_so: impl FnMut(&[Led]) -> bool,
+    ) -> Result<Vec<Led>, Problem> {
+        match leaders::until(&self.admin, TOPIC, LIMIT, is_so).await {
+            Ok(Some(led)) => Ok(led),
+            Ok(None) => Err(Problem::failure("the drill cannot go on").because(format!(
+                "{} seconds were not enough for {what}",
+                LIMIT.as_secs()
+            ))),
+            Err(error) => Err(client_problem("no broker says who leads", &error)),
+        }
+    }
+
+    fn leaders(&self, led: &[Led]) -> BTreeMap<BrokerId, usize> {
+        counts(led, &self.brokers)
+    }
+
+    /// The load and what happens under it.
+    async fn play(
+        &self,
+        args: &DrillArgs,
+        cluster: &mut EmbeddedCluster,
+        talk: &Talk<'_>,
+    ) -> Result<Told, Problem> {
+        let options = ProducerOptions {
+            delivery_timeout: DELIVERY,
+            ..ProducerOptions::default()
+        };
+        let producer = Producer::connect(self.config.clone(), options).await;
+        let producer = producer.map_err(|error| produce_problem(&error))?;
+        let load = Load::begin(producer, TOPIC, args.partitions, args.rate, self.began);
+        talk.say(&format!(
+            "{} records a second to {}, acknowledged by all replicas in sync",
+            args.rate,
+            plural(args.partitions.into(), "partition")
+        ));
+        self.calm(args, &load, talk).await;
+
+        let before = self.until("partitions", |led| !led.is_empty()).await?;
+        let led_before = self.leaders(&before);
+        // There are brokers, and partitions that are led.
+        let killed = busiest(&led_before).unwrap_or(BrokerId(1));
+        let hit: Vec<bool> = before
+            .iter()
+            .map(|led| led.leader == Some(killed))
+            .collect();
+        let killed_at = self.began.elapsed();
+        node(cluster.kill_broker(killed).await)?;
+        let count = hit.iter().filter(|hit| **hit).count();
+        talk.say(&format!(
+            "broker {killed} is killed; it led {}",
+            plural(count, "partition")
+        ));
+        let is_led = |led: &Led| led.leader.is_some_and(|leader| leader != killed);
+        let failed_over = self
+            .until("others to lead", |led| led.iter().all(is_led))
+            .await?;
+        let led_again = self.began.elapsed().saturating_sub(killed_at);
+        talk.say(&format!("others lead, {} ms after", led_again.as_millis()));
+        self.calm(args, &load, talk).await;
+
+        let restarted_at = self.began.elapsed();
+        node(cluster.start_broker(killed).await)?;
+        talk.say(&format!("broker {killed} is back"));
+        let is_whole = |led: &Led| led.in_sync == led.replicas;
+        let restarted = self
+            .until("all replicas to be in sync", |led| led.iter().all(is_whole))
+            .await?;
+        let in_sync_again = self.began.elapsed().saturating_sub(restarted_at);
+        talk.say(&format!(
+            "its replicas are in sync, {} ms after its start; it leads {}",
+            in_sync_again.as_millis(),
+            plural(self.leaders(&restarted)[&killed], "partition")
+        ));
+
+        let elected = self.admin.elect_leaders(
+            ElectionType::Preferred,
+            ElectionScope::All,
+            ElectLeadersOptions::default(),
+        );
+        elected.all().await.map_err(|error| {
+            Problem::failure("no preferred leaders were elected").because(error.to_string())
+        })?;
+        talk.say("preferred leaders are elected");
+        let is_home = |led: &Led| led.leader == led.preferred;
+        let after = self
+            .until("the preferred leaders", |led| led.iter().all(is_home))
+            .await?;
+        self.calm(args, &load, talk).await;
+        Ok(Told {
+            killed,
+            hit,
+            away: (killed_at, restarted_at),
+            led_again,
+            in_sync_again,
+            leaders: [
+                led_before,
+                self.leaders(&failed_over),
+                self.leaders(&restarted),
+                self.leaders(&after),
+            ],
+            sent: load.end().await.map_err(|error| produce_problem(&error))?,
+        })
+    }
+
+    /// Lets the load go on for a while.
+    async fn calm(&self, args: &DrillArgs, load: &Load, talk: &Talk<'_>) {
+        let end = Instant::now() + args.calm;
+        let mut ticks = interval(Duration::from_millis(100));
+        loop {
+            talk.load(load.counts());
+            tokio::select! {
+                () = sleep_until(end) => return,
+                _ = ticks.tick() => {}
+            }
+        }
+    }
+}
+
+fn node<T>(done: Result<T, klamm_server::EmbeddedError>) -> Result<T, Problem> {
+    done.map_err(|error| Problem::failure("the drill cannot go on").because(error.to_string()))
+}
+
+fn produce_problem(error: &klamm_client::ProduceError) -> Problem {
+    Problem::failure("the load cannot go on").because(error.to_string())
+}

@@ -1,0 +1,59 @@
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::time::Instant;
+
+use crate::output::Output;
+
+/// How often the line on a terminal is drawn anew.
+const DRAW: Duration = Duration::from_millis(100);
+
+/// Says what happens: a line each, with when; on a terminal the load goes on below.
+#[derive(Debug)]
+pub(super) struct Talk<'a> {
+    out: &'a Output,
+    began: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Talk<'a> {
+    pub(super) fn new(out: &'a Output, began: Instant) -> Self {
+        let bar = out.stderr_is_terminal.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let bar = match ProgressStyle::with_template("{spinner} {wide_msg}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            };
+            bar.enable_steady_tick(DRAW);
+            bar
+        });
+        Self { out, began, bar }
+    }
+
+    /// Something has happened.
+    pub(super) fn say(&self, what: &str) {
+        let line = format!("{:6.2} s  {what}", self.began.elapsed().as_secs_f64());
+        match &self.bar {
+            Some(bar) => bar.suspend(|| self.out.talk(&line)),
+            None => self.out.talk(&line),
+        }
+    }
+
+    /// How the load goes.
+    pub(super) fn load(&self, (sent, acked): (u64, u64)) {
+        if let Some(bar) = &self.bar {
+            let waiting = sent.saturating_sub(acked);
+            bar.set_message(format!(
+                "{sent} records sent, {acked} acknowledged, {waiting} wait"
+            ));
+        }
+    }
+}
+
+impl Drop for Talk<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
