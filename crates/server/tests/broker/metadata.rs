@@ -19,6 +19,13 @@ async fn prefer(admin: &Admin, topic: &str) -> Result<(), ElectLeadersError> {
     elected.partition(&partition).await
 }
 
+async fn brokers(admin: &Admin) -> Vec<i32> {
+    let options = DescribeClusterOptions::default();
+    let described = admin.describe_cluster(options).await;
+    let brokers = described.expect("an answer").brokers;
+    brokers.iter().map(|broker| broker.id.0).collect()
+}
+
 fn is_whole(partition: &PartitionDescription) -> bool {
     partition.isr.len() == 3
 }
@@ -33,12 +40,12 @@ async fn any_broker_will_do() {
     let mut cluster = Cluster::of(3).await;
     for id in 1..=3 {
         let admin = cluster.admin(id).await;
-        let described = admin
-            .describe_cluster(DescribeClusterOptions::default())
-            .await;
-        let brokers = described.expect("an answer").brokers;
-        let ids: Vec<i32> = brokers.iter().map(|broker| broker.id.0).collect();
-        assert_eq!(ids, [1, 2, 3]);
+        // The last one that came may be news still.
+        let deadline = Instant::now() + PATIENCE;
+        while brokers(&admin).await != [1, 2, 3] {
+            assert!(Instant::now() < deadline, "broker {id} does not know all");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         cluster.create(id, &format!("by-{id}"), &[1, 2, 3]).await;
     }
     for id in 1..=3 {
