@@ -39,7 +39,7 @@ async fn an_id_that_is_taken_is_refused() {
     let meta = cluster.path(2).join("meta.properties");
     let properties = std::fs::read_to_string(&meta).expect("a file");
     std::fs::write(&meta, properties.replace("node.id=2", "node.id=1")).expect("it is written");
-    let text = format!("{text}initial.broker.registration.timeout.ms=500\n");
+    let text = format!("{text}initial.broker.registration.timeout.ms=5000\n");
     let mut other = cluster.begin_with(&text).await;
     let failed = other.ready().await.expect_err("it is refused").to_string();
     assert!(failed.contains("DUPLICATE_BROKER_REGISTRATION"), "{failed}");

@@ -122,6 +122,7 @@ impl Keeper {
         let id = BrokerId(self.registration.broker_id);
         let begun = Instant::now();
         let deadline = begun + self.registration_timeout;
+        let mut refused: Option<ErrorCode> = None;
         loop {
             let last = match self.channel.ask(&self.registration, deadline).await {
                 Ok(response) => match life.registered(&response) {
@@ -130,10 +131,11 @@ impl Keeper {
                         self.tell(life);
                         return Ok(());
                     }
-                    Next::Failed(code) => code.to_string(),
+                    Next::Failed(code) => refused.insert(code).to_string(),
                     Next::Fatal(error) => return Err(self.explained(error).await),
                 },
-                Err(error) => error.to_string(),
+                // That there was no time for the last try is not why the others failed.
+                Err(error) => refused.map_or_else(|| error.to_string(), |code| code.to_string()),
             };
             tracing::debug!(broker = id.0, %last, "not registered yet");
             sleep(REGISTRATION_PAUSE).await;
