@@ -53,12 +53,13 @@ const CONTROLLER: BrokerId = BrokerId(100);
 /// as a crash would end it.
 #[derive(Debug)]
 pub struct EmbeddedCluster {
-    home: Home,
     /// Lines that every node's configuration ends with.
     properties: String,
     controller_port: u16,
     controller: Option<ControllerNode>,
     brokers: BTreeMap<BrokerId, Broker>,
+    /// The last field: a temporary directory is removed when no node is left.
+    home: Home,
 }
 
 /// Where the nodes' directories are.

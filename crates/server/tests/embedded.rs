@@ -136,6 +136,19 @@ async fn a_cluster_that_is_kept_goes_on() {
     );
     let mut cluster = builder.start().await.unwrap();
     assert_eq!(consume(&cluster, 1).await, ["kept"]);
+    for id in 1..=3 {
+        let entries = std::fs::read_dir(dir.join(format!("broker-{id}"))).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let names: Vec<String> = names.collect();
+        assert!(
+            names.iter().any(|name| name == "__cluster_metadata-0"),
+            "{names:?}"
+        );
+        assert!(
+            !names.iter().any(|name| name.ends_with("-stray")),
+            "{names:?}"
+        );
+    }
     // The controller comes back, too.
     cluster.stop_controller().await.unwrap();
     cluster.start_controller().await.unwrap();

@@ -25,6 +25,7 @@ use super::{
 };
 use crate::clock::Clock;
 use crate::machine::random_id;
+use crate::quorum::METADATA_DIR;
 use crate::settings::ReplicaSettings;
 
 /// Files of logs that are open at a time.
@@ -204,6 +205,10 @@ fn load(dir: &Arc<LogDir>, open_files: &Arc<OpenFiles>) -> Result<Loaded, LogErr
     let remembered = dir.remember()?;
     let mut logs = Vec::new();
     for name in dir.partitions().list()? {
+        if name.name() == METADATA_DIR {
+            // The log of the metadata quorum, which is the observer's.
+            continue;
+        }
         let root = dir.partitions().create(&name)?;
         let Some(PartitionMetadata { topic_id }) = PartitionMetadata::read(&*root)? else {
             // Nobody can tell which topic of this name it is of.
