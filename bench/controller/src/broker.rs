@@ -18,8 +18,8 @@ use klamm_raft::METADATA_TOPIC_ID;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::client::{Client, check};
 use crate::server::CLUSTER;
+use bench_common::{Client, check};
 
 /// `broker.heartbeat.interval.ms`, by default.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);

@@ -11,8 +11,8 @@ use klamm_protocol::messages::metadata::{
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
 
-use crate::client::{Client, check};
 use crate::server::Program;
+use bench_common::{Client, check};
 
 const TOPIC: &str = "led";
 const BROKERS: [u32; 3] = [1, 2, 3];

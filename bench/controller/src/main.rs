@@ -3,18 +3,16 @@
 //! `bench/run controller` is how it is meant to be started; docs/benchmarks.md says how to read it.
 
 mod broker;
-mod client;
 mod failover;
 mod partitions;
-mod report;
 mod scripted;
 mod server;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bench_common::{HEAD, Row, Samples, Target, Unit};
 use failover::Failover;
-use report::{HEAD, Row, Samples, Target, Unit};
 use server::Program;
 
 const USAGE: &str = "\

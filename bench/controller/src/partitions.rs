@@ -11,7 +11,7 @@ use klamm_protocol::messages::create_topics::{
 use klamm_protocol::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
 use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, TopicPartitions};
 
-use crate::client::{Client, check};
+use bench_common::{Client, check};
 
 /// Partitions of each topic.
 pub(crate) const TOPIC_PARTITIONS: usize = 1_000;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::broker::Broker;
-use crate::client::Client;
 use crate::partitions::{TOPIC_PARTITIONS, Topics};
-use crate::report::{Row, Samples, Target, Unit};
 use crate::server::{Program, Server};
+use bench_common::Client;
+use bench_common::{Row, Samples, Target, Unit};
 
 /// The brokers' ids.
 const BROKERS: [i32; 3] = [1, 2, 3];
@@ -98,10 +98,7 @@ pub(crate) async fn measure(
         show(&row);
         rows.push(row);
     };
-    let twentieth = Target {
-        ratio: Some(20.0),
-        ..Target::default()
-    };
+    let twentieth = Target::ratio(20.0);
 
     let first = starts(&mut sides, 1).await?;
     add(first.row("first start to ready", Unit::Milliseconds, twentieth));

@@ -14,7 +14,7 @@ use klamm_protocol::messages::incremental_alter_configs::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::client::Client;
+use bench_common::Client;
 
 /// The cluster's id.
 pub(crate) const CLUSTER: &str = "AAAAAAAAAAAAAAAAAAAAAQ";
@@ -175,11 +175,7 @@ impl Server {
     /// The memory that is resident, in MiB.
     pub(crate) fn resident_mib(&self) -> Result<f64, String> {
         let child = self.child.as_ref().ok_or("the controller does not run")?;
-        let path = format!("/proc/{}/status", child.id());
-        let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        Ok(kib.ok_or(format!("{path} has no VmRSS"))? / 1024.0)
+        bench_common::resident_mib(child.id())
     }
 
     /// The end of its log, for a problem.

@@ -181,6 +181,18 @@ impl Replica {
         Ok(())
     }
 
+    /// A follower has asked again, at `at`, for what it asked for when [`Replica::fetch`] was called
+    /// last, and nothing has changed here since. It suffices to say so before the next batch is
+    /// appended: until then a follower that has everything is not behind whenever it asked.
+    pub fn asked_again(&mut self, follower: BrokerId, at: Duration) {
+        let end = self.log.end();
+        if let Role::Leader(leader) = &mut self.role
+            && let Some(progress) = leader.followers.get_mut(&follower)
+        {
+            progress.asked_again(end, at);
+        }
+    }
+
     fn end_for(&self, isolation: Isolation) -> Offset {
         match isolation {
             Isolation::ReadUncommitted => self.log.high_watermark(),

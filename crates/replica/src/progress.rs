@@ -51,6 +51,15 @@ impl Progress {
         self.log = Some(follower);
     }
 
+    /// The follower has asked again for what it asked for last, at `at`.
+    pub(crate) fn asked_again(&mut self, log_end: Offset, at: Duration) {
+        if let Some(log) = self.log
+            && self.last_fetch.is_some_and(|(_, last)| last < at)
+        {
+            self.fetched(log, log_end, at);
+        }
+    }
+
     /// Whether it has all, or had all not long ago.
     pub(crate) fn is_caught_up(&self, log_end: Offset, now: Duration, lag_max: Duration) -> bool {
         self.log.is_some_and(|log| log.end == log_end)

@@ -22,7 +22,8 @@ use crate::{
 /// - A leader: [`Replica::admit`], write the batch, [`Replica::appended`]; for acks=all
 ///   [`Replica::await_commit`]. Where the write fails nothing has changed, and the caller says
 ///   [`Replica::fail`]. [`Replica::fetch`] for a Fetch that comes in, [`Replica::read`] when one
-///   that waited is looked at again. [`Replica::tick`] twice in `replica.lag.time.max.ms`.
+///   that waited is looked at again, [`Replica::asked_again`] for those that were not looked at since
+///   nothing had changed. [`Replica::tick`] twice in `replica.lag.time.max.ms`.
 ///   [`Replica::isr_answered`] with the controller's answer.
 /// - A follower: [`Replica::next_fetch`], [`Replica::fetched`], write, [`Replica::replicated`].
 /// - What a batch is before it is written does not count: a record that is in no file is not

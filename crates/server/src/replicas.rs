@@ -94,7 +94,7 @@ impl Replicas {
         self.0.offline.subscribe()
     }
 
-    /// Does what may wait for the disk on a thread of its own.
+    /// Does what may take long on a thread of its own.
     async fn blocking<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Arc<Shared>) -> T + Send + 'static,

@@ -75,7 +75,10 @@ impl Cluster {
             .iter()
             .map(|&address| Node::new(spec, address, &addresses, dir.path()))
             .collect();
-        let id = spec.cluster_id.clone().unwrap_or_else(random_cluster_id);
+        let id = spec
+            .cluster_id
+            .clone()
+            .unwrap_or_else(crate::spec::random_cluster_id);
         for node in &mut nodes {
             if !spec.spares.contains(&node.address.id) {
                 let args = spec.format(node.address.role);
@@ -161,6 +164,11 @@ impl Cluster {
         let mut ids: Vec<u32> = brokers.map(|node| node.id).collect();
         ids.sort_unstable();
         ids
+    }
+
+    /// The ids of the processes that run.
+    pub fn process_ids(&self) -> Vec<u32> {
+        self.nodes().iter().filter_map(Node::process_id).collect()
     }
 
     /// The cluster's id.
@@ -387,14 +395,4 @@ impl Drop for Cluster {
             );
         }
     }
-}
-
-/// Kafka's ids are 16 bytes in URL-safe base64 without padding, 22 characters.
-fn random_cluster_id() -> String {
-    // The last character carries 2 bits of the 128 only, and a leading dash looks like an option.
-    let middle = (0..20).map(|_| fastrand::alphanumeric());
-    std::iter::once('k')
-        .chain(middle)
-        .chain(std::iter::once('A'))
-        .collect()
 }

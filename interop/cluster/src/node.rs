@@ -23,6 +23,7 @@ pub(crate) struct Node {
     pub(crate) program: Program,
     release: Release,
     heap_mib: u32,
+    as_scripts_do: bool,
     config: PathBuf,
     log: PathBuf,
     child: Option<Child>,
@@ -41,6 +42,7 @@ impl Node {
             program: spec.program(address.role),
             release: spec.release,
             heap_mib: spec.heap_mib,
+            as_scripts_do: spec.as_scripts_do,
             config,
             log,
             child: None,
@@ -72,12 +74,19 @@ impl Node {
 
     /// One process that formats and runs.
     fn apache(&self, format: Option<(&str, &[String])>) -> Command {
-        let mut command = Java::prepared().command_of(
-            self.release,
-            "klamm.interop.Node",
-            self.heap_mib,
-            &["-Xms64m", "-Dklamm.log.level=INFO"],
-        );
+        const CLASS: &str = "klamm.interop.Node";
+        const LOG_LEVEL: &str = "-Dklamm.log.level=INFO";
+        let java = Java::prepared();
+        let mut command = match self.as_scripts_do {
+            true => {
+                let heap = ["-Xmx", "-Xms"].map(|limit| format!("{limit}{}m", self.heap_mib));
+                java.as_scripts_do(CLASS, &[&heap[0], &heap[1], LOG_LEVEL])
+            }
+            false => {
+                let options = ["-Xms64m", LOG_LEVEL];
+                java.command_of(self.release, CLASS, self.heap_mib, &options)
+            }
+        };
         if let Some((cluster_id, args)) = format {
             command.args(["--format", cluster_id]).args(args);
         }
@@ -150,6 +159,10 @@ impl Node {
             );
         }
         self.child = None;
+    }
+
+    pub(crate) fn process_id(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
     }
 
     pub(crate) fn is_running(&self) -> bool {

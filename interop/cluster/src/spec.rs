@@ -44,6 +44,8 @@ pub struct Spec {
     /// Whether brokers have a listener for clients that say who they are.
     sasl: bool,
     pub(crate) heap_mib: u32,
+    /// Whether the JVMs have the options of Kafka's own start script.
+    pub(crate) as_scripts_do: bool,
 }
 
 /// Where a node is found.
@@ -109,6 +111,7 @@ impl Spec {
             proxied: false,
             sasl: false,
             heap_mib: 256,
+            as_scripts_do: false,
         }
     }
 
@@ -204,6 +207,14 @@ impl Spec {
     #[must_use]
     pub fn heap_mib(mut self, heap_mib: u32) -> Self {
         self.heap_mib = heap_mib;
+        self
+    }
+
+    /// Runs the nodes as Apache Kafka's start script does, which is slower to start and faster in the
+    /// end: for benches.
+    #[must_use]
+    pub fn as_scripts_do(mut self) -> Self {
+        self.as_scripts_do = true;
         self
     }
 
@@ -307,4 +318,14 @@ impl Spec {
         lines.push(("listener.security.protocol.map", protocols.join(",")));
         lines
     }
+}
+
+/// Kafka's ids are 16 bytes in URL-safe base64 without padding, 22 characters.
+pub(crate) fn random_cluster_id() -> String {
+    // The last character carries 2 bits of the 128 only, and a leading dash looks like an option.
+    let middle = (0..20).map(|_| fastrand::alphanumeric());
+    std::iter::once('k')
+        .chain(middle)
+        .chain(std::iter::once('A'))
+        .collect()
 }

@@ -86,9 +86,12 @@ impl Log {
             }
         };
         let interval = options.index_interval_bytes.into();
-        let last = match segments.pop() {
-            Some(last) => last,
-            None => Active::create(&files, start, interval)?.segment,
+        let (last, made) = match segments.pop() {
+            Some(last) => (last, None),
+            None => {
+                let made = Active::create(&files, start, interval)?;
+                (made.segment, Some(made))
+            }
         };
         let mut opening = Opening {
             next: segments.first().unwrap_or(&last).base,
@@ -106,7 +109,11 @@ impl Log {
         {
             opening.closed(*segment, next.base)?;
         }
-        let active = opening.last(last)?;
+        let active = match made {
+            // There is nothing to recover, which would be flushed.
+            Some(made) => made,
+            None => opening.last(last)?,
+        };
         let Opening {
             next: end,
             mut epochs,

@@ -189,6 +189,26 @@ fn who_lags_leaves_once_the_controller_agrees() {
 }
 
 #[test]
+fn who_has_asked_again_does_not_lag_when_a_batch_comes_after_a_long_time() {
+    let mut replica = leader(&[0, 1, 2]);
+    append(&mut replica);
+    fetch(&mut replica, 1, 1).unwrap();
+    fetch(&mut replica, 2, 1).unwrap();
+    outputs(&mut replica);
+    let late = NOW + Duration::from_secs(60);
+    replica.tick(late);
+    assert_eq!(outputs(&mut replica), [], "both have everything");
+    replica.asked_again(BrokerId(1), late - Duration::from_secs(1));
+    // It does not follow, or asked before its last fetch: neither changes anything.
+    replica.asked_again(BrokerId(7), late);
+    replica.asked_again(BrokerId(2), NOW);
+    append(&mut replica);
+    replica.tick(late);
+    let asked = proposed(&outputs(&mut replica));
+    assert_eq!(asked, [(ProposalId(1), vec![0, 1])]);
+}
+
+#[test]
 fn epochs_are_checked() {
     let mut replica = leader(&[0, 1]);
     let consumer = |isolation| Reader::Consumer {

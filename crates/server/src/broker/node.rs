@@ -14,6 +14,11 @@ use crate::settings::BrokerSettings;
 /// How long tasks that hold files are waited for at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Connections and fetchers read and write files as they go, which takes no longer than copying to
+/// and from memory, most of the time: handing each over to another thread would cost more than that
+/// twice over. Where a disk is slow, others of these threads go on.
+const MIN_WORKERS: usize = 4;
+
 /// Why a broker stops by itself.
 #[derive(Debug, Error)]
 pub enum BrokerFatal {
@@ -43,8 +48,10 @@ impl BrokerNode {
     /// When this returns, its ports are taken and its logs are open. [`BrokerNode::ready`] waits until
     /// it serves.
     pub async fn start(settings: BrokerSettings) -> Result<Self, StartError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("klamm-broker")
+            .worker_threads(cores.max(MIN_WORKERS))
             .enable_all()
             .build()
             .map_err(StartError::Thread)?;
@@ -80,9 +87,9 @@ impl BrokerNode {
     /// Waits until the broker stops by itself, and says why.
     pub async fn failed(&mut self) -> Result<(), BrokerFatal> {
         tokio::select! {
-            kept = &mut self.parts.keeper => match kept {
+            kept = &mut self.parts.keeper.ended => match kept {
                 Ok(kept) => Ok(kept?),
-                // The task is gone with the runtime.
+                // The node has closed.
                 Err(_) => Ok(()),
             },
             _ = &mut self.parts.observed => Ok(self.join_observer()?),
@@ -127,7 +134,14 @@ impl BrokerNode {
 
     async fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            let ended = tokio::task::spawn_blocking(|| runtime.shutdown_timeout(END_TIMEOUT));
+            let keeper = self.parts.keeper.thread.take();
+            let ended = tokio::task::spawn_blocking(|| {
+                if let Some(keeper) = keeper {
+                    // A panic has been told.
+                    let _ = keeper.join();
+                }
+                runtime.shutdown_timeout(END_TIMEOUT);
+            });
             // It does not panic.
             let _ = ended.await;
         }

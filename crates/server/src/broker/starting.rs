@@ -41,8 +41,7 @@ pub(super) struct Parts {
     pub(super) signals: Arc<Signals>,
     pub(super) replicas: Replicas,
     pub(super) closing: watch::Sender<bool>,
-    /// How the keeper ends.
-    pub(super) keeper: oneshot::Receiver<Result<(), LifecycleError>>,
+    pub(super) keeper: KeeperThread,
     /// That the observer has ended.
     pub(super) observed: oneshot::Receiver<()>,
     pub(super) observer: Option<ObserverThread>,
@@ -54,6 +53,14 @@ pub(super) struct Parts {
 pub(super) struct ObserverThread {
     pub(super) stop: oneshot::Sender<()>,
     pub(super) thread: JoinHandle<Result<(), StoreError>>,
+}
+
+/// The thread of the keeper, which ends when the node closes.
+#[derive(Debug)]
+pub(super) struct KeeperThread {
+    /// How the keeper ended.
+    pub(super) ended: oneshot::Receiver<Result<(), LifecycleError>>,
+    pub(super) thread: Option<JoinHandle<()>>,
 }
 
 /// Starts a broker within the runtime that is to run it.
@@ -92,12 +99,8 @@ pub(super) async fn start(settings: BrokerSettings) -> Result<Parts, StartError>
         session_timeout: settings.session_timeout,
         registration_timeout: settings.registration_timeout,
     };
-    let (ended, keeper_ended) = oneshot::channel();
-    tokio::spawn(async move {
-        // Nobody may want to know any more.
-        let _ = ended.send(keeper.run().await);
-    });
     let (closing, is_closing) = watch::channel(false);
+    let keeper = keep(keeper, is_closing.clone())?;
     let publisher = Publisher {
         feed,
         signals: Arc::clone(&signals),
@@ -119,11 +122,35 @@ pub(super) async fn start(settings: BrokerSettings) -> Result<Parts, StartError>
         signals,
         replicas,
         closing,
-        keeper: keeper_ended,
+        keeper,
         observed,
         observer: Some(observer),
         _homes: starting.homes,
     })
+}
+
+/// Runs the keeper on a thread of its own: tasks of the node's runtime wait for the disk now and then,
+/// and a broker whose disk is slow is alive all the same.
+fn keep(keeper: Keeper, mut closing: watch::Receiver<bool>) -> Result<KeeperThread, StartError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(StartError::Thread)?;
+    let (told, ended) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("klamm-keeper".into());
+    let thread = thread.spawn(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                kept = keeper.run() => {
+                    // Nobody may want to know any more.
+                    let _ = told.send(kept);
+                }
+                _ = closing.wait_for(|closing| *closing) => {}
+            }
+        });
+    });
+    let thread = Some(thread.map_err(StartError::Thread)?);
+    Ok(KeeperThread { ended, thread })
 }
 
 /// The directories of a node: first that of the metadata log, then the others.

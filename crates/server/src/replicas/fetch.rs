@@ -2,6 +2,7 @@
 
 mod answer;
 mod look;
+mod session;
 mod sessions;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,6 @@ use klamm_metadata::BrokerEpoch;
 use klamm_protocol::messages::fetch::{FetchRequest, FetchResponse};
 use klamm_protocol::{BrokerId, ErrorCode};
 use klamm_replica::{Isolation, Reader};
-use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use super::Replicas;
@@ -33,12 +33,15 @@ impl Replicas {
         listener: &str,
     ) -> FetchResponse {
         let reader = reader(&request, version);
+        let now = self.0.clock.elapsed();
         let begun = {
             let mut sessions = lock(&self.0.sessions);
             let uses_ids = version >= WITH_TOPIC_IDS;
-            let is_follower = matches!(reader, Reader::Replica { .. });
-            let now = self.0.clock.elapsed();
-            sessions.begin(&request, uses_ids, is_follower, now, || fastrand::i32(..))
+            let follower = match reader {
+                Reader::Replica { id, .. } => Some(id),
+                Reader::Consumer { .. } => None,
+            };
+            sessions.begin(&request, uses_ids, follower, now, || fastrand::i32(..))
         };
         let begun = match begun {
             Ok(begun) => begun,
@@ -56,30 +59,29 @@ impl Replicas {
             max_bytes: max_bytes.min(self.0.settings.fetch_max_bytes),
             min_bytes: usize::try_from(request.min_bytes).unwrap_or(0),
         };
-        let watcher = Arc::new(Notify::new());
-        let listener: Arc<str> = listener.into();
+        let watch = Arc::clone(lock(&begun.session).watch());
+        watch.asked(now);
         let mut is_first = true;
         loop {
             let is_last = Instant::now() >= deadline;
-            let (begun, watcher_of, listener) =
-                (begun.clone(), Arc::clone(&watcher), Arc::clone(&listener));
-            let answered = self.blocking(move |shared| {
+            let answered = {
+                let shared = &self.0;
                 let mut session = lock(&begun.session);
-                let mut looked = shared.look(&session, reader, limits, is_first, &watcher_of);
-                let is_enough = is_last || looked.is_enough(limits);
+                let mut looked = shared.look(&mut session, reader, limits, is_first);
+                let is_enough = is_last || session.is_empty() || looked.is_enough(limits);
                 is_enough.then(|| {
                     shared.read_records(&mut looked);
                     let is_incremental = begun.is_incremental;
                     let answer = looked.answer(&mut session, version, is_incremental);
-                    shared.fetch_response(answer, begun.id, version, &listener)
+                    shared.fetch_response(answer, begun.id, version, listener)
                 })
-            });
-            if let Some(response) = answered.await {
+            };
+            if let Some(response) = answered {
                 return response;
             }
             is_first = false;
             // When time is up there is one more look.
-            let _ = timeout_at(deadline, watcher.notified()).await;
+            let _ = timeout_at(deadline, watch.wait()).await;
         }
     }
 }

@@ -4,7 +4,7 @@ mod apply;
 mod session;
 mod task;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,9 +50,19 @@ struct Tasks {
 #[derive(Debug)]
 struct Fetcher {
     leader: BrokerId,
-    followed: Mutex<BTreeMap<Place, Followed>>,
+    following: Mutex<Following>,
     /// There is another partition, or one has news.
     changed: Notify,
+}
+
+/// The partitions that a task fetches.
+#[derive(Debug, Default)]
+struct Following {
+    by_place: HashMap<Place, Followed>,
+    /// Those for which another thing may be asked now than last time, or nothing any more.
+    news: BTreeSet<Place>,
+    /// Those that are left alone for a while.
+    failed: BTreeSet<Place>,
 }
 
 /// A partition that is fetched.
@@ -62,6 +72,14 @@ struct Followed {
     /// How often it failed in a row, and until when it is left alone.
     failures: u32,
     not_before: Option<Instant>,
+}
+
+/// A partition to look at again.
+#[derive(Debug)]
+struct Revised {
+    place: Place,
+    /// `None` where it is to be fetched no more, or not now.
+    hosted: Option<Arc<Hosted>>,
 }
 
 impl fmt::Debug for Fetchers {
@@ -98,7 +116,7 @@ impl Fetchers {
         let (fetcher, _) = tasks.lines.entry(line).or_insert_with(|| {
             let fetcher = Arc::new(Fetcher {
                 leader,
-                followed: Mutex::default(),
+                following: Mutex::default(),
                 changed: Notify::new(),
             });
             let run = task::run(Arc::downgrade(shared), Arc::clone(&fetcher));
@@ -109,8 +127,23 @@ impl Fetchers {
             failures: 0,
             not_before: None,
         };
-        fetcher.followed().insert(place, followed);
+        {
+            let mut following = fetcher.following();
+            following.by_place.insert(place, followed);
+            following.failed.remove(&place);
+            following.news.insert(place);
+        }
         fetcher.changed.notify_one();
+    }
+
+    /// What is asked for a partition may have changed by another thing than the leader's answers.
+    pub(super) fn touch(&self, place: Place) {
+        let tasks = self.tasks();
+        if let Some(line) = tasks.by_place.get(&place)
+            && let Some((fetcher, _)) = tasks.lines.get(line)
+        {
+            fetcher.following().news.insert(place);
+        }
     }
 
     /// Fetches a partition no more.
@@ -138,29 +171,73 @@ impl Tasks {
         if let Some(line) = self.by_place.remove(&place)
             && let Some((fetcher, _)) = self.lines.get(&line)
         {
-            fetcher.followed().remove(&place);
+            let mut following = fetcher.following();
+            following.by_place.remove(&place);
+            following.failed.remove(&place);
+            following.news.insert(place);
         }
     }
 }
 
 impl Fetcher {
-    fn followed(&self) -> MutexGuard<'_, BTreeMap<Place, Followed>> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn following(&self) -> MutexGuard<'_, Following> {
+        self.following
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is nothing to fetch.
+    fn is_idle(&self) -> bool {
+        self.following().by_place.is_empty()
     }
 
     /// A partition could not be fetched: it is left alone for a while.
     fn failed(&self, place: Place, most: Duration) {
-        if let Some(followed) = self.followed().get_mut(&place) {
+        let mut following = self.following();
+        if let Some(followed) = following.by_place.get_mut(&place) {
             let wait = FIRST_BACKOFF * 2_u32.pow(followed.failures.min(10));
             followed.failures = followed.failures.saturating_add(1);
             followed.not_before = Some(Instant::now() + wait.min(most));
+            following.failed.insert(place);
+            following.news.insert(place);
         }
     }
 
     fn succeeded(&self, place: Place) {
-        if let Some(followed) = self.followed().get_mut(&place) {
+        let mut following = self.following();
+        if let Some(followed) = following.by_place.get_mut(&place) {
             followed.failures = 0;
             followed.not_before = None;
+            following.failed.remove(&place);
+            following.news.insert(place);
         }
+    }
+}
+
+impl Following {
+    /// The partitions to look at again, those whose wait is over among them; and when the next one's
+    /// will be.
+    fn take_news(&mut self, now: Instant) -> (Vec<Revised>, Option<Instant>) {
+        let mut due = None;
+        for place in &self.failed {
+            let not_before = self.by_place.get(place).and_then(|it| it.not_before);
+            match not_before.filter(|at| *at > now) {
+                Some(at) => due = Some(due.map_or(at, |due: Instant| due.min(at))),
+                None => {
+                    self.news.insert(*place);
+                }
+            }
+        }
+        let news = std::mem::take(&mut self.news).into_iter();
+        let news = news.map(|place| {
+            let followed = self.by_place.get(&place);
+            let followed = followed.filter(|it| it.not_before.is_none_or(|at| at <= now));
+            if followed.is_some() {
+                self.failed.remove(&place);
+            }
+            let hosted = followed.map(|followed| Arc::clone(&followed.hosted));
+            Revised { place, hosted }
+        });
+        (news.collect(), due)
     }
 }

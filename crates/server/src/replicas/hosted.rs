@@ -9,17 +9,17 @@ use klamm_protocol::{LeaderEpoch, Offset};
 use klamm_replica::{
     Acked, Acks, Admission, Output, ProduceError, Replica, Replication, RoleKind, WaiterId,
 };
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use super::isr::Proposal;
 use super::log_dir::LogDir;
 use super::producers;
 use super::topic::TopicSettings;
-use super::watchers::Watchers;
+use super::watchers::{Watch, Watchers};
 
 /// A replica that this broker has: its log and its state, held by one thread at a time.
 ///
-/// Whoever holds it may wait for the disk, so connections' tasks do not.
+/// Whoever holds it may wait for the disk, as the threads of a broker's connections may.
 #[derive(Debug)]
 pub(super) struct Hosted {
     pub(super) place: Place,
@@ -189,9 +189,14 @@ impl State {
         }
     }
 
-    /// Wakes `watcher` at the next change.
-    pub(super) fn watch(&mut self, watcher: &Arc<Notify>) {
-        self.watchers.add(watcher);
+    /// Tells `watch` of the next change, under this name.
+    pub(super) fn watch(&mut self, watch: &Arc<Watch>, name: u64) {
+        self.watchers.add(watch, name);
+    }
+
+    /// Tells those who watch of a change.
+    pub(super) fn wake(&mut self) {
+        self.watchers.wake();
     }
 
     /// Writes a batch of a client.
@@ -225,6 +230,9 @@ impl State {
                     producers::save(&self.log, self.replica.producers())?;
                 }
                 let written = (prepared.base(), prepared.end());
+                for (follower, at) in self.watchers.followers() {
+                    self.replica.asked_again(follower, at);
+                }
                 self.replica
                     .appended(prepared, moment.now, moment.image.cluster());
                 self.carry_out(moment, hosted)?;
@@ -333,6 +341,7 @@ impl State {
                 }
                 Output::DeleteBefore(offset) => {
                     self.log.delete_before(offset)?;
+                    self.watchers.wake();
                 }
                 Output::AlterPartition(proposal) => {
                     // Nobody takes them when the node stops.

@@ -64,8 +64,7 @@ impl Replicas {
             .iter()
             .map(|topic| (topic.name.clone(), topic.topic_id))
             .collect();
-        let written = self.blocking(move |shared| shared.write(request.topic_data, acks, version));
-        let mut outcomes = written.await;
+        let mut outcomes = self.0.write(request.topic_data, acks, version);
         if acks == Some(Acks::None) {
             let is_good = |outcome: &Outcome| outcome.answer.error_code == ErrorCode::NONE.0;
             return match outcomes.iter().all(is_good) {

@@ -132,16 +132,27 @@ fn look_for_laggards(shared: &Shared) {
 
 /// Removes what is too old or too much. Followers do so by themselves, as in Apache Kafka.
 pub(super) fn retain(shared: &Shared) {
-    each(shared, |state, moment| {
-        let up_to = state.replica.log().high_watermark();
-        if state.topic.deletes && state.replica.role() != RoleKind::Offline {
-            let retention = state.topic.retention;
-            state.log.retain(&retention, moment.now_ms, up_to)?;
-            let start = state.log.start();
-            state.replica.log_start_moved(start);
+    let moment = shared.moment();
+    for hosted in shared.all_hosted() {
+        let has_moved = shared.with(&hosted, &moment, |state| {
+            let before = state.log.start();
+            let up_to = state.replica.log().high_watermark();
+            if state.topic.deletes && state.replica.role() != RoleKind::Offline {
+                let retention = state.topic.retention;
+                state.log.retain(&retention, moment.now_ms, up_to)?;
+                state.replica.log_start_moved(state.log.start());
+            }
+            let has_moved = state.log.start() != before;
+            if has_moved {
+                state.wake();
+            }
+            Ok(has_moved)
+        });
+        // The leader is told; what cannot be used has been told already.
+        if has_moved == Ok(true) {
+            shared.fetchers.touch(hosted.place);
         }
-        Ok(())
-    });
+    }
 }
 
 fn expire_producers(shared: &Shared) {

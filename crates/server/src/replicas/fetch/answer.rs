@@ -14,7 +14,7 @@ use super::super::Shared;
 use super::super::records::leader_hint;
 use super::is_error;
 use super::look::{Found, Looked};
-use super::sessions::{Session, Told, TopicKey};
+use super::session::{Session, TopicKey};
 
 /// The first version that tells where logs part, and who leads where another is asked.
 const WITH_DIVERGING: i16 = 12;
@@ -34,8 +34,8 @@ impl Looked {
     ) -> Partitions {
         let mut answered = Vec::new();
         for found in self.partitions {
-            let turn = found.turn;
-            let Some(wanted) = session.at(turn) else {
+            let (slot, told) = (found.slot, found.told());
+            let Some(wanted) = session.at(slot) else {
                 continue;
             };
             let data = data(wanted.asked.partition, found, version);
@@ -43,22 +43,16 @@ impl Looked {
                 .records
                 .as_ref()
                 .is_some_and(|records| !records.is_empty());
-            let told = Told {
-                high_watermark: data.high_watermark,
-                log_start: data.log_start_offset,
-            };
             let is_bad = is_error(ErrorCode(data.error_code));
-            let is_news = has_records
-                || is_bad
-                || data.diverging_epoch.epoch >= 0
-                || wanted.told != Some(told);
+            let is_news =
+                has_records || is_bad || data.diverging_epoch.epoch >= 0 || wanted.told != told;
             // What follows an error is told in any case.
-            wanted.told = (!is_bad).then_some(told);
+            wanted.told = told.filter(|_| !is_bad);
             if is_news || !is_incremental {
                 answered.push((wanted.topic.clone(), data));
             }
             if has_records {
-                session.put_last(turn);
+                session.put_last(slot);
             }
         }
         Partitions(answered)

@@ -1,4 +1,4 @@
-//! A look at all partitions of a Fetch: what each has for its reader.
+//! A look at the partitions of a Fetch: what each has for its reader.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use bytes::Bytes;
 use klamm_log::{LogError, Slice};
 use klamm_protocol::{ErrorCode, LeaderEpoch, Offset};
 use klamm_replica::{FetchPosition, FetchReply, Readable, Reader};
-use tokio::sync::Notify;
 
 use super::super::Shared;
 use super::super::hosted::{Hosted, Moment};
+use super::super::watchers::Watch;
 use super::is_error;
-use super::sessions::{Session, TopicKey, Wanted};
+use super::session::{Session, Slot, Told, TopicKey, Wanted};
 
 /// How much an answer brings.
 #[derive(Clone, Copy, Debug)]
@@ -30,20 +30,33 @@ pub(super) struct Looked {
 /// What a partition has for its reader.
 #[derive(Debug)]
 pub(super) struct Found {
-    pub(super) turn: u64,
+    pub(super) slot: Slot,
     pub(super) reply: Result<FetchReply, ErrorCode>,
+    /// Whether only a change can bring its reader more. A follower outside of the ISR is not
+    /// settled: with each of its fetches it may join.
+    is_settled: bool,
     slice: Option<(Arc<Hosted>, Slice)>,
     pub(super) records: Bytes,
 }
 
 impl Found {
-    fn error(turn: u64, error: ErrorCode) -> Self {
+    fn error(slot: Slot, error: ErrorCode) -> Self {
         Self {
-            turn,
+            slot,
             reply: Err(error),
+            is_settled: false,
             slice: None,
             records: Bytes::new(),
         }
+    }
+
+    /// What is told of the partition but for its records; none where that is an error.
+    pub(super) fn told(&self) -> Option<Told> {
+        let reply = self.reply.as_ref().ok()?;
+        Some(Told {
+            high_watermark: reply.high_watermark.0,
+            log_start: reply.log_start.0,
+        })
     }
 }
 
@@ -54,56 +67,64 @@ impl Looked {
             Err(error) => is_error(error),
             Ok(reply) => matches!(reply.found, Readable::Diverging(_)),
         };
-        self.bytes >= limits.min_bytes
-            || self.partitions.is_empty()
-            || self.partitions.iter().any(is_news)
+        self.bytes >= limits.min_bytes || self.partitions.iter().any(is_news)
     }
 }
 
 impl Shared {
-    /// Looks at all partitions. The first look of a request notes where a follower is; `watcher` is
-    /// told of changes.
+    /// Looks at the partitions that may have something to tell. The first look of a request notes
+    /// where a follower is.
     pub(super) fn look(
         &self,
-        session: &Session,
+        session: &mut Session,
         reader: Reader,
         limits: Limits,
         is_first: bool,
-        watcher: &Arc<Notify>,
     ) -> Looked {
         let moment = self.moment();
         let mut looked = Looked::default();
-        for (turn, wanted) in session.wanted() {
+        for slot in session.due() {
+            let watch = Arc::clone(session.watch());
+            let Some(wanted) = session.at(slot) else {
+                continue;
+            };
             let index = wanted.asked.partition;
             let hosted = match &wanted.topic {
                 TopicKey::Name(name) => self.find_by_name(&moment.image, name, index),
                 TopicKey::Id(id) => self.find(&moment.image, *id, index),
             };
-            let left = limits.max_bytes.saturating_sub(looked.bytes);
             let found = match hosted {
                 Ok(hosted) => {
-                    let is_only = looked.bytes == 0;
                     let act = Look {
-                        wanted,
+                        slot,
                         reader,
-                        left,
-                        is_only,
+                        left: limits.max_bytes.saturating_sub(looked.bytes),
+                        is_only: looked.bytes == 0,
                         is_first,
-                        watcher,
+                        watch: &watch,
                     };
-                    self.look_at(turn, &hosted, &act, &moment)
+                    self.look_at(&hosted, wanted, &act, &moment)
                 }
-                Err(error) => Found::error(turn, error),
+                Err(error) => Found::error(slot, error),
             };
+            if found.is_settled && wanted.told == found.told() {
+                session.settle(slot);
+            }
             looked.bytes += found.slice.as_ref().map_or(0, |(_, slice)| slice.len());
             looked.partitions.push(found);
         }
         looked
     }
 
-    fn look_at(&self, turn: u64, hosted: &Arc<Hosted>, look: &Look<'_>, moment: &Moment) -> Found {
+    fn look_at(
+        &self,
+        hosted: &Arc<Hosted>,
+        wanted: &mut Wanted,
+        look: &Look<'_>,
+        moment: &Moment,
+    ) -> Found {
         let found = self.with(hosted, moment, |state| {
-            let position = position(look.wanted);
+            let position = position(wanted);
             let brokers = moment.image.cluster();
             let reply = match look.is_first {
                 true => state
@@ -117,10 +138,17 @@ impl Shared {
             };
             // What this has committed is told to others, not to this reader.
             state.carry_out(moment, hosted)?;
-            state.watch(look.watcher);
+            if !wanted.is_watched {
+                state.watch(look.watch, Session::watch_name(look.slot));
+                wanted.is_watched = true;
+            }
+            let has_joined = match look.reader {
+                Reader::Replica { id, .. } => state.replica.isr().contains(&id),
+                Reader::Consumer { .. } => true,
+            };
             let slice = match reply.found {
                 Readable::Records { from, to } if from < to => {
-                    let most = usize::try_from(look.wanted.asked.partition_max_bytes);
+                    let most = usize::try_from(wanted.asked.partition_max_bytes);
                     let most = most.unwrap_or(0).min(look.left);
                     let slice = match state.log.read(from, to, most) {
                         Ok(slice) => slice,
@@ -131,18 +159,19 @@ impl Shared {
                 }
                 _ => None,
             };
-            Ok(Ok((reply, slice)))
+            Ok(Ok((reply, slice, has_joined)))
         });
         match found {
-            Ok(Ok((reply, slice))) => Found {
-                turn,
+            Ok(Ok((reply, slice, has_joined))) => Found {
+                slot: look.slot,
+                is_settled: has_joined && is_at_the_end(&reply),
                 reply: Ok(reply),
                 slice: slice
                     .filter(|slice| !slice.is_empty())
                     .map(|slice| (Arc::clone(hosted), slice)),
                 records: Bytes::new(),
             },
-            Ok(Err(error)) | Err(error) => Found::error(turn, error),
+            Ok(Err(error)) | Err(error) => Found::error(look.slot, error),
         }
     }
 
@@ -166,16 +195,21 @@ impl Shared {
     }
 }
 
+/// Whether its reader has all that it may read.
+fn is_at_the_end(reply: &FetchReply) -> bool {
+    matches!(reply.found, Readable::Records { from, to } if from >= to)
+}
+
 /// What a look at a partition is for.
 struct Look<'a> {
-    wanted: &'a Wanted,
+    slot: Slot,
     reader: Reader,
     /// How many bytes the answer has room for.
     left: usize,
     /// Whether no partition before has any.
     is_only: bool,
     is_first: bool,
-    watcher: &'a Arc<Notify>,
+    watch: &'a Arc<Watch>,
 }
 
 fn position(wanted: &Wanted) -> FetchPosition {

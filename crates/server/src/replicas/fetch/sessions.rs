@@ -1,48 +1,17 @@
 //! Fetch sessions: what a reader asks for is remembered, so that requests say what is new and answers
-//! what has changed (KIP-227). Pure.
+//! what has changed (KIP-227).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use klamm_protocol::messages::fetch::{FetchPartition, FetchRequest};
-use klamm_protocol::{ErrorCode, SmallString, Uuid};
+use klamm_protocol::messages::fetch::FetchRequest;
+use klamm_protocol::{BrokerId, ErrorCode};
+
+use super::session::Session;
 
 /// A session that was used so recently makes no room for another, unless that is a follower's.
 const MIN_IDLE: Duration = Duration::from_secs(120);
-
-/// How a request names a topic.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum TopicKey {
-    Name(SmallString),
-    Id(Uuid),
-}
-
-/// A partition that is asked for.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) topic: TopicKey,
-    pub(super) asked: FetchPartition,
-    /// What was told of it last.
-    pub(super) told: Option<Told>,
-}
-
-/// What answers leave out if it is the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
-    pub(super) high_watermark: i64,
-    pub(super) log_start: i64,
-}
-
-/// What a reader asks for, in the order in which partitions get their turn.
-#[derive(Debug)]
-pub(super) struct Session {
-    /// The epoch that comes next.
-    epoch: i32,
-    by_turn: BTreeMap<u64, Wanted>,
-    turns: HashMap<(TopicKey, i32), u64>,
-    next_turn: u64,
-}
 
 /// What a request is about.
 #[derive(Clone, Debug)]
@@ -69,75 +38,6 @@ struct Entry {
     last_used: Duration,
 }
 
-impl Session {
-    fn new() -> Self {
-        Self {
-            epoch: 1,
-            by_turn: BTreeMap::new(),
-            turns: HashMap::new(),
-            next_turn: 0,
-        }
-    }
-
-    /// Takes over what a request says.
-    fn take(&mut self, request: &FetchRequest, uses_ids: bool) {
-        let key = |name: &SmallString, id: Uuid| match uses_ids {
-            true => TopicKey::Id(id),
-            false => TopicKey::Name(name.clone()),
-        };
-        for topic in &request.forgotten_topics_data {
-            let topic_key = key(&topic.topic, topic.topic_id);
-            for index in &topic.partitions {
-                if let Some(turn) = self.turns.remove(&(topic_key.clone(), *index)) {
-                    self.by_turn.remove(&turn);
-                }
-            }
-        }
-        for topic in &request.topics {
-            let topic_key = key(&topic.topic, topic.topic_id);
-            for asked in &topic.partitions {
-                let known = self.turns.get(&(topic_key.clone(), asked.partition));
-                let turn = known.copied().unwrap_or(self.next_turn);
-                self.next_turn = self.next_turn.max(turn + 1);
-                self.turns
-                    .insert((topic_key.clone(), asked.partition), turn);
-                match self.by_turn.get_mut(&turn) {
-                    Some(wanted) => wanted.asked = asked.clone(),
-                    None => {
-                        let wanted = Wanted {
-                            topic: topic_key.clone(),
-                            asked: asked.clone(),
-                            told: None,
-                        };
-                        self.by_turn.insert(turn, wanted);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What is asked for, by turn.
-    pub(super) fn wanted(&self) -> impl Iterator<Item = (u64, &Wanted)> {
-        self.by_turn.iter().map(|(turn, wanted)| (*turn, wanted))
-    }
-
-    /// The partition with this turn, if it is asked for still.
-    pub(super) fn at(&mut self, turn: u64) -> Option<&mut Wanted> {
-        self.by_turn.get_mut(&turn)
-    }
-
-    /// Who has got records waits until the others had theirs.
-    pub(super) fn put_last(&mut self, turn: u64) {
-        if let Some(wanted) = self.by_turn.remove(&turn) {
-            let last = self.next_turn;
-            self.next_turn += 1;
-            let key = (wanted.topic.clone(), wanted.asked.partition);
-            self.turns.insert(key, last);
-            self.by_turn.insert(last, wanted);
-        }
-    }
-}
-
 impl Sessions {
     /// Room for so many sessions.
     pub(crate) fn new(max: usize) -> Self {
@@ -152,7 +52,7 @@ impl Sessions {
         &mut self,
         request: &FetchRequest,
         uses_ids: bool,
-        is_follower: bool,
+        follower: Option<BrokerId>,
         now: Duration,
         new_id: impl FnMut() -> i32,
     ) -> Result<Begun, ErrorCode> {
@@ -164,16 +64,16 @@ impl Sessions {
                 if id != 0 {
                     self.by_id.remove(&id);
                 }
-                let mut session = Session::new();
+                let mut session = Session::new(follower);
                 session.take(request, uses_ids);
-                let is_worth_it = request.session_epoch == INITIAL && !session.by_turn.is_empty();
+                let is_worth_it = request.session_epoch == INITIAL && !session.is_empty();
                 let session = Arc::new(Mutex::new(session));
                 let mut id = 0;
-                if is_worth_it && self.make_room(is_follower, now) {
+                if is_worth_it && self.make_room(follower.is_some(), now) {
                     id = self.free_id(new_id);
                     let entry = Entry {
                         session: Arc::clone(&session),
-                        is_follower,
+                        is_follower: follower.is_some(),
                         uses_ids,
                         last_used: now,
                     };
@@ -211,7 +111,7 @@ impl Sessions {
         // After the largest comes 1: 0 begins a session.
         held.epoch = epoch.checked_add(1).unwrap_or(1);
         held.take(request, uses_ids);
-        let is_empty = held.by_turn.is_empty();
+        let is_empty = held.is_empty();
         drop(held);
         if is_empty {
             self.by_id.remove(&id);
@@ -248,7 +148,8 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
-    use klamm_protocol::messages::fetch::{FetchTopic, ForgottenTopic};
+    use klamm_protocol::Uuid;
+    use klamm_protocol::messages::fetch::{FetchPartition, FetchTopic, ForgottenTopic};
 
     use super::*;
 
@@ -280,18 +181,20 @@ mod tests {
 
     fn begin(sessions: &mut Sessions, request: &FetchRequest) -> Result<Begun, ErrorCode> {
         let mut last = 4;
-        sessions.begin(request, true, false, NOW, || {
+        sessions.begin(request, true, None, NOW, || {
             last += 1;
             last
         })
     }
 
     fn wanted(begun: &Begun) -> Vec<(i32, i64)> {
-        let session = begun.session.lock().unwrap();
-        let wanted = session.wanted();
-        wanted
-            .map(|(_, wanted)| (wanted.asked.partition, wanted.asked.fetch_offset))
-            .collect()
+        let mut session = begun.session.lock().unwrap();
+        let due = session.due().into_iter();
+        let offset = |slot| {
+            let asked = &session.at(slot).unwrap().asked;
+            (asked.partition, asked.fetch_offset)
+        };
+        due.map(offset).collect()
     }
 
     #[test]
@@ -306,7 +209,11 @@ mod tests {
         let begun = begin(&mut sessions, &request(5, 1, &[(1, 9)], &[0])).unwrap();
         assert_eq!((begun.id, begun.is_incremental), (5, true));
         assert_eq!(wanted(&begun), [(1, 9), (2, 3)]);
-        begun.session.lock().unwrap().put_last(1);
+        {
+            let mut session = begun.session.lock().unwrap();
+            let first = session.due()[0];
+            session.put_last(first);
+        }
         let begun = begin(&mut sessions, &request(5, 2, &[(1, 10)], &[])).unwrap();
         assert_eq!(wanted(&begun), [(2, 3), (1, 10)]);
         let refused = |sessions: &mut Sessions, id, epoch| {
@@ -316,7 +223,7 @@ mod tests {
         assert_eq!(refused(&mut sessions, 5, 2), wrong);
         let gone = ErrorCode::FETCH_SESSION_ID_NOT_FOUND;
         assert_eq!(refused(&mut sessions, 6, 1), gone);
-        let names = sessions.begin(&request(5, 3, &[], &[]), false, false, NOW, || 1);
+        let names = sessions.begin(&request(5, 3, &[], &[]), false, None, NOW, || 1);
         assert_eq!(names.unwrap_err(), ErrorCode::FETCH_SESSION_TOPIC_ID_ERROR);
         // One without partitions ends.
         let begun = begin(&mut sessions, &request(5, 3, &[], &[1, 2])).unwrap();
@@ -339,19 +246,19 @@ mod tests {
     #[test]
     fn followers_come_before_consumers() {
         let mut sessions = Sessions::new(1);
-        let mut open = |is_follower, now| {
+        let mut open = |follower: Option<i32>, now| {
             let new = request(0, 0, &[(0, 1)], &[]);
             let mut id = 0;
-            let begun = sessions.begin(&new, true, is_follower, now, || {
+            let begun = sessions.begin(&new, true, follower.map(BrokerId), now, || {
                 id = fastrand::i32(1..);
                 id
             });
             begun.unwrap().id
         };
-        assert_ne!(open(false, NOW), 0);
-        assert_eq!(open(false, NOW), 0);
-        assert_ne!(open(true, NOW), 0);
-        assert_eq!(open(true, NOW), 0);
-        assert_ne!(open(false, NOW + MIN_IDLE), 0);
+        assert_ne!(open(None, NOW), 0);
+        assert_eq!(open(None, NOW), 0);
+        assert_ne!(open(Some(2), NOW), 0);
+        assert_eq!(open(Some(2), NOW), 0);
+        assert_ne!(open(None, NOW + MIN_IDLE), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a leader's answers do to the replicas, on a thread that may wait for the disk.
+//! What a leader's answers do to the replicas.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::super::Shared;
 use super::super::hosted::{Hosted, Moment};
-use super::Fetcher;
+use super::{Fetcher, Revised};
 
 /// A partition that was asked for, and what for.
 #[derive(Debug)]
@@ -21,10 +21,11 @@ pub(super) struct Asked {
     pub(super) fetch: Fetch,
 }
 
-/// What is to be asked next.
+/// What has changed of what is asked.
 #[derive(Debug, Default)]
-pub(super) struct Next {
-    pub(super) asked: BTreeMap<Place, Asked>,
+pub(super) struct News {
+    /// The partitions for which another thing is asked, or nothing any more.
+    pub(super) places: Vec<Place>,
     /// When a partition that is left alone is due.
     pub(super) due: Option<Instant>,
 }
@@ -52,27 +53,24 @@ impl Asked {
 }
 
 impl Fetcher {
-    /// What all partitions that are due want.
-    pub(super) fn next(&self, shared: &Shared) -> Next {
-        let now = Instant::now();
-        let mut next = Next::default();
-        let mut due: Vec<Arc<Hosted>> = Vec::new();
-        for followed in self.followed().values() {
-            match followed.not_before.filter(|at| *at > now) {
-                Some(at) => next.due = Some(next.due.map_or(at, |due| due.min(at))),
-                None => due.push(Arc::clone(&followed.hosted)),
-            }
-        }
+    /// Brings `asked`, what all partitions want, up to date.
+    pub(super) fn refresh(&self, shared: &Shared, asked: &mut BTreeMap<Place, Asked>) -> News {
+        let (news, due) = self.following().take_news(Instant::now());
         let moment = shared.moment();
-        for hosted in due {
-            let fetch = shared.with(&hosted, &moment, |state| Ok(state.replica.next_fetch()));
-            if let Ok(Some(fetch)) = fetch
-                && fetch.leader == self.leader
-            {
-                next.asked.insert(hosted.place, Asked { hosted, fetch });
-            }
+        let mut places = Vec::with_capacity(news.len());
+        for Revised { place, hosted } in news {
+            let fetch = hosted.and_then(|hosted| {
+                let fetch = shared.with(&hosted, &moment, |state| Ok(state.replica.next_fetch()));
+                let fetch = fetch.ok()??;
+                (fetch.leader == self.leader).then_some(Asked { hosted, fetch })
+            });
+            match fetch {
+                Some(fetch) => asked.insert(place, fetch),
+                None => asked.remove(&place),
+            };
+            places.push(place);
         }
-        next
+        News { places, due }
     }
 
     /// Takes an answer: the partitions whose offsets the leader has to be asked for.

@@ -1,7 +1,7 @@
 //! What the leader remembers of what a follower asks for, so that a Fetch only says what is new
 //! (KIP-227). Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use klamm_metadata::Place;
 use klamm_protocol::messages::fetch::{FetchPartition, FetchTopic, ForgottenTopic};
@@ -14,7 +14,8 @@ pub(super) struct Session {
     id: i32,
     /// 0 begins a session.
     epoch: i32,
-    known: BTreeMap<Place, FetchPartition>,
+    /// What the leader knows to be asked.
+    known: HashMap<Place, FetchPartition>,
 }
 
 /// The parts of a Fetch that a session decides.
@@ -27,30 +28,38 @@ pub(super) struct Draft {
 }
 
 impl Session {
-    /// A request for these partitions and no others.
-    pub(super) fn draft(&mut self, wanted: BTreeMap<Place, FetchPartition>) -> Draft {
-        let is_news = |(place, asked): &(&Place, &FetchPartition)| {
-            self.epoch == 0 || self.known.get(place) != Some(asked)
-        };
-        let mut topics: BTreeMap<Uuid, Vec<FetchPartition>> = BTreeMap::new();
-        for (place, asked) in wanted.iter().filter(is_news) {
-            let partitions = topics.entry(place.topic).or_default();
-            partitions.push(asked.clone());
+    /// Whether the next request has to name everything.
+    pub(super) fn is_new(&self) -> bool {
+        self.epoch == 0
+    }
+
+    /// A request, of which `news` is what is to be asked of partitions, `None` where that is nothing
+    /// any more. A session that begins is told of all partitions.
+    pub(super) fn draft(
+        &mut self,
+        news: impl IntoIterator<Item = (Place, Option<FetchPartition>)>,
+    ) -> Draft {
+        if self.is_new() {
+            self.known.clear();
         }
+        let mut topics: BTreeMap<Uuid, Vec<FetchPartition>> = BTreeMap::new();
         let mut forgotten: BTreeMap<Uuid, SmallVec<[i32; 14]>> = BTreeMap::new();
-        if self.epoch != 0 {
-            for place in self
-                .known
-                .keys()
-                .filter(|place| !wanted.contains_key(place))
-            {
-                forgotten
-                    .entry(place.topic)
-                    .or_default()
-                    .push(place.index.0);
+        for (place, asked) in news {
+            match asked {
+                Some(asked) if self.known.get(&place) != Some(&asked) => {
+                    let partitions = topics.entry(place.topic).or_default();
+                    partitions.push(asked.clone());
+                    self.known.insert(place, asked);
+                }
+                Some(_) => {}
+                None => {
+                    if self.known.remove(&place).is_some() {
+                        let partitions = forgotten.entry(place.topic).or_default();
+                        partitions.push(place.index.0);
+                    }
+                }
             }
         }
-        self.known = wanted;
         let topics = topics.into_iter().map(|(topic_id, partitions)| FetchTopic {
             topic_id,
             partitions,
@@ -96,20 +105,21 @@ mod tests {
 
     const TOPIC: Uuid = Uuid::from_bytes([7; 16]);
 
-    fn wanted(offsets: &[(i32, i64)]) -> BTreeMap<Place, FetchPartition> {
+    fn news(offsets: &[(i32, i64)], gone: &[i32]) -> Vec<(Place, Option<FetchPartition>)> {
+        let place = |index: i32| Place {
+            topic: TOPIC,
+            index: PartitionIndex(index),
+        };
         let one = |(index, offset): &(i32, i64)| {
-            let place = Place {
-                topic: TOPIC,
-                index: PartitionIndex(*index),
-            };
             let asked = FetchPartition {
                 partition: *index,
                 fetch_offset: *offset,
                 ..FetchPartition::default()
             };
-            (place, asked)
+            (place(*index), Some(asked))
         };
-        offsets.iter().map(one).collect()
+        let gone = gone.iter().map(|index| (place(*index), None));
+        offsets.iter().map(one).chain(gone).collect()
     }
 
     fn asked(draft: &Draft) -> Vec<(i32, i64)> {
@@ -122,16 +132,19 @@ mod tests {
     #[test]
     fn only_news_is_said() {
         let mut session = Session::default();
-        let draft = session.draft(wanted(&[(0, 5), (1, 6)]));
+        let draft = session.draft(news(&[(0, 5), (1, 6)], &[4]));
         assert_eq!((draft.session_id, draft.session_epoch), (0, 0));
         assert_eq!(asked(&draft), [(0, 5), (1, 6)]);
+        // What the leader was never told of needs not be forgotten.
+        assert!(draft.forgotten.is_empty());
         session.answered(9);
-        let draft = session.draft(wanted(&[(0, 5), (2, 1)]));
+        assert!(!session.is_new());
+        let draft = session.draft(news(&[(0, 5), (2, 1)], &[1]));
         assert_eq!((draft.session_id, draft.session_epoch), (9, 1));
         assert_eq!(asked(&draft), [(2, 1)]);
         assert_eq!(draft.forgotten[0].partitions[..], [1]);
         session.answered(9);
-        let draft = session.draft(wanted(&[(0, 7), (2, 1)]));
+        let draft = session.draft(news(&[(0, 7)], &[1]));
         assert_eq!((draft.session_epoch, asked(&draft)), (2, vec![(0, 7)]));
         assert!(draft.forgotten.is_empty());
     }
@@ -140,15 +153,17 @@ mod tests {
     fn all_is_said_without_a_session() {
         let mut session = Session::default();
         for _ in 0..2 {
-            let draft = session.draft(wanted(&[(0, 5)]));
+            assert!(session.is_new());
+            let draft = session.draft(news(&[(0, 5)], &[]));
             assert_eq!((draft.session_id, draft.session_epoch), (0, 0));
             assert_eq!(asked(&draft), [(0, 5)]);
             session.answered(0);
         }
-        session.draft(wanted(&[(0, 5), (1, 1)]));
+        session.draft(news(&[(0, 5), (1, 1)], &[]));
         session.answered(4);
         session.lost();
-        let draft = session.draft(wanted(&[(0, 5)]));
+        assert!(session.is_new());
+        let draft = session.draft(news(&[(0, 5)], &[1]));
         assert_eq!((draft.session_id, draft.session_epoch), (0, 0));
         assert_eq!(asked(&draft), [(0, 5)]);
         assert!(draft.forgotten.is_empty());

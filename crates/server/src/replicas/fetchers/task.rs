@@ -1,6 +1,6 @@
 //! The task that fetches from a leader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::super::Shared;
 use super::Fetcher;
-use super::apply::{Asked, Next};
+use super::apply::{Asked, News};
 use super::session::Session;
 
 /// The versions of Fetch that name topics by id and tell the epoch of the broker that asks.
@@ -27,6 +27,14 @@ const LIST_OFFSETS_VERSIONS: VersionRange = VersionRange::new(4, i16::MAX);
 /// The timestamps that stand for the ends of a log.
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
+
+/// What is to be fetched.
+#[derive(Default)]
+struct Wishes {
+    asked: BTreeMap<Place, Asked>,
+    /// Those of which the leader is to be told in the next request.
+    untold: BTreeSet<Place>,
+}
 
 /// A connection to the leader.
 struct Link {
@@ -63,24 +71,25 @@ enum FetchError {
 pub(super) async fn run(shared: Weak<Shared>, fetcher: Arc<Fetcher>) {
     let mut link = None;
     let mut is_down = false;
+    let mut wishes = Wishes::default();
     loop {
         let Some(current) = shared.upgrade() else {
             return;
         };
-        let next = next(&current, &fetcher).await;
-        if next.asked.is_empty() {
+        let News { places, due } = fetcher.refresh(&current, &mut wishes.asked);
+        wishes.untold.extend(places);
+        if wishes.asked.is_empty() {
             drop(current);
-            if fetcher.followed().is_empty() {
+            if fetcher.is_idle() {
                 link = None;
             }
-            let due = next.due;
             tokio::select! {
                 () = fetcher.changed.notified() => {}
                 () = until(due) => {}
             }
             continue;
         }
-        match round(&current, &fetcher, &mut link, next.asked).await {
+        match round(&current, &fetcher, &mut link, &mut wishes).await {
             Ok(()) => {
                 if is_down {
                     tracing::info!(leader = %fetcher.leader, "fetching goes on");
@@ -109,30 +118,28 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// What to ask for, found out on a thread that may block.
-async fn next(shared: &Arc<Shared>, fetcher: &Arc<Fetcher>) -> Next {
-    let (shared, fetcher) = (Arc::clone(shared), Arc::clone(fetcher));
-    let next = tokio::task::spawn_blocking(move || fetcher.next(&shared));
-    // A panic has been told; there is nothing to ask for then.
-    next.await.unwrap_or_default()
-}
-
 /// One request and its answer.
 async fn round(
     shared: &Arc<Shared>,
     fetcher: &Arc<Fetcher>,
     link: &mut Option<Link>,
-    asked: BTreeMap<Place, Asked>,
+    Wishes { asked, untold }: &mut Wishes,
 ) -> Result<(), FetchError> {
     let link = match link {
         Some(link) if !link.connection.is_closed() => link,
         link => link.insert(connect(shared, fetcher).await?),
     };
     let settings = &shared.settings.fetch;
-    let wanted = asked
-        .iter()
-        .map(|(place, asked)| (*place, asked.to_wire(settings.max_bytes)));
-    let draft = link.session.draft(wanted.collect());
+    if link.session.is_new() {
+        untold.extend(asked.keys());
+    }
+    let wish = |place| {
+        let asked: Option<&Asked> = asked.get(&place);
+        (place, asked.map(|asked| asked.to_wire(settings.max_bytes)))
+    };
+    let draft = link
+        .session
+        .draft(std::mem::take(untold).into_iter().map(wish));
     let request = FetchRequest {
         replica_state: ReplicaState {
             replica_id: shared.broker.0,
@@ -164,20 +171,10 @@ async fn round(
             return Err(FetchError::Refused { server, code });
         }
     }
-    let (of, by) = (Arc::clone(shared), Arc::clone(fetcher));
-    let applied = tokio::task::spawn_blocking(move || {
-        let out_of_range = by.apply(&of, &asked, response);
-        (asked, out_of_range)
-    });
-    let Ok((mut asked, out_of_range)) = applied.await else {
-        return Ok(());
-    };
-    for place in out_of_range {
-        let asked = asked.remove(&place).expect("it was answered");
-        let offsets = ends(link, shared, &asked).await?;
-        let (of, by) = (Arc::clone(shared), Arc::clone(fetcher));
-        // A panic has been told.
-        let _ = tokio::task::spawn_blocking(move || by.offsets(&of, &asked, offsets)).await;
+    for place in fetcher.apply(shared, asked, response) {
+        let asked = asked.get(&place).expect("it was answered");
+        let offsets = ends(link, shared, asked).await?;
+        fetcher.offsets(shared, asked, offsets);
     }
     Ok(())
 }

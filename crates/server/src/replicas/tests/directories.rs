@@ -10,8 +10,9 @@ use super::cluster::{Cluster, TOPIC, place};
 #[tokio::test]
 async fn a_failed_write_takes_the_directory_offline() {
     let cluster = Cluster::start(1, "").await;
-    cluster.create(&[&[1], &[1]]);
+    // Before there are replicas: they begin with it then.
     cluster.configure("segment.bytes", "1048576");
+    cluster.create(&[&[1], &[1]]);
     cluster.hosts(1, 0).await;
     cluster.hosts(1, 1).await;
     let broker = cluster.replicas(1);

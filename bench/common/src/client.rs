@@ -1,5 +1,3 @@
-//! A connection to a server, and the requests that both controllers get.
-
 use std::time::Duration;
 
 use klamm_net::{Connection, ConnectionOptions, ServerAddress, TcpConnector};
@@ -11,13 +9,15 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// An answer about 100,000 partitions has some megabytes.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
+/// A connection to a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub struct Client {
     connection: Connection,
 }
 
 impl Client {
-    pub(crate) async fn connect(server: &ServerAddress) -> Result<Self, String> {
+    /// Connects.
+    pub async fn connect(server: &ServerAddress) -> Result<Self, String> {
         let connector = TcpConnector { timeout: PATIENCE };
         let options = ConnectionOptions {
             max_frame_bytes: MAX_ANSWER_BYTES,
@@ -29,7 +29,7 @@ impl Client {
     }
 
     /// Sends a request in its latest version, and waits for the answer.
-    pub(crate) async fn ask<R: Request>(&self, request: &R) -> Result<R::Response, String> {
+    pub async fn ask<R: Request>(&self, request: &R) -> Result<R::Response, String> {
         let answer = self
             .connection
             .call(R::STABLE.max, request, deadline(), |_| Duration::ZERO);
@@ -44,7 +44,7 @@ fn deadline() -> Instant {
 }
 
 /// An error code as a problem of what was asked.
-pub(crate) fn check(what: &str, code: i16, text: Option<&str>) -> Result<(), String> {
+pub fn check(what: &str, code: i16, text: Option<&str>) -> Result<(), String> {
     match ErrorCode(code) {
         ErrorCode::NONE => Ok(()),
         code => Err(format!("{what}: {code:?} {}", text.unwrap_or_default())),

@@ -1,0 +1,296 @@
+//! Runs three of klamm's brokers and three of Apache Kafka's in turns, under the load of Apache's
+//! own tools.
+//!
+//! `bench/run broker` is how it is meant to be started; docs/benchmarks.md says how to read it.
+
+mod cluster;
+mod load;
+mod topics;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use bench_common::{HEAD, Row, Samples, Target, Unit};
+use tokio::runtime::Runtime;
+
+use cluster::Cluster;
+use load::{Cost, Load};
+
+const USAGE: &str = "\
+Usage: bench-broker [--quick] [--json] [--check] --klamm FILE
+
+  --klamm FILE     the klamm command
+  --quick          klamm alone, with less to write, each once; of the targets memory's alone
+  --json           the rows as JSON
+  --check          exit with 1 if a target is missed";
+
+/// Partitions that are written to.
+const PARTITIONS: i32 = 6;
+/// Partitions with which an idle cluster is looked at.
+const SOME: i32 = 1_000;
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    samples: usize,
+    small: Load,
+    large: Load,
+    /// How long new replicas may keep a cluster busy, and how long it is looked at then.
+    settle: Duration,
+    idle: Duration,
+    /// Partitions that nobody writes to, while others are.
+    many: i32,
+}
+
+impl Size {
+    const FULL: Self = Self {
+        samples: 3,
+        small: Load {
+            records: 3_000_000,
+            record_bytes: 100,
+        },
+        large: Load {
+            records: 600_000,
+            record_bytes: 1_000,
+        },
+        settle: Duration::from_secs(60),
+        idle: Duration::from_secs(10),
+        many: 4_000,
+    };
+    const QUICK: Self = Self {
+        samples: 1,
+        small: Load {
+            records: 300_000,
+            ..Self::FULL.small
+        },
+        large: Load {
+            records: 60_000,
+            ..Self::FULL.large
+        },
+        settle: Duration::from_secs(5),
+        idle: Duration::from_secs(3),
+        many: 500,
+    };
+}
+
+/// Of the records of all partitions, what one has at least.
+const SURE_SHARE: usize = 10;
+
+struct Options {
+    klamm: PathBuf,
+    quick: bool,
+    json: bool,
+    check: bool,
+}
+
+fn main() -> ExitCode {
+    let options = match options(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(problem) => {
+            eprintln!("bench-broker: {problem}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&options) {
+        Ok(is_met) if is_met || !options.check => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("bench-broker: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut klamm = None;
+    let (mut quick, mut json, mut check) = (false, false, false);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--klamm" => klamm = arguments.next().map(PathBuf::from),
+            "--quick" => quick = true,
+            "--json" => json = true,
+            "--check" => check = true,
+            other => return Err(format!("unknown argument {other}")),
+        }
+    }
+    let klamm = klamm.ok_or("--klamm FILE is missing")?;
+    Ok(Options {
+        klamm,
+        quick,
+        json,
+        check,
+    })
+}
+
+/// Whether every target is met.
+fn run(options: &Options) -> Result<bool, String> {
+    if !options.json {
+        println!("{HEAD}");
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let size = match options.quick {
+        true => Size::QUICK,
+        false => Size::FULL,
+    };
+    let mut bench = Bench {
+        options,
+        size,
+        runtime,
+        clusters: Vec::new(),
+        rows: Vec::new(),
+    };
+    bench.run()?;
+    if options.json {
+        let json = serde_json::to_string_pretty(&bench.rows);
+        println!("{}", json.map_err(|error| error.to_string())?);
+    }
+    let counts = |row: &&Row| !options.quick || row.is_steady();
+    Ok(bench.rows.iter().filter(counts).all(Row::is_met))
+}
+
+struct Bench<'a> {
+    options: &'a Options,
+    size: Size,
+    runtime: Runtime,
+    clusters: Vec<Cluster>,
+    rows: Vec<Row>,
+}
+
+impl Bench<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        self.start()?;
+        let Size { small, large, .. } = self.size;
+        self.measure_produce("100 B", small)?;
+        self.measure_produce("1 KB", large)?;
+        self.measure_consume("1 KB", large)?;
+        self.measure_idle()?;
+        let many = self.size.many;
+        self.create("many", many)?;
+        std::thread::sleep(self.size.settle);
+        self.measure_produce(&format!("1 KB, {many} idle partitions"), large)
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        let mut times = Samples::default();
+        let mut memory = Samples::default();
+        let programs = [Some(self.options.klamm.as_path()), None];
+        let count = if self.options.quick { 1 } else { 2 };
+        for program in programs.into_iter().take(count) {
+            let (cluster, took) = Cluster::start(program)?;
+            times.add_time(cluster.is_klamm(), took);
+            memory.add(cluster.is_klamm(), cluster.resident_mib()?);
+            self.clusters.push(cluster);
+        }
+        let ready = "three brokers and their controller ready";
+        self.show(times.row(ready, Unit::Milliseconds, Target::most(500.0)));
+        let target = Target::most(mib(25.0));
+        self.show(memory.row("memory of all of them, idle", Unit::MiB, target));
+        Ok(())
+    }
+
+    /// Memory and CPU time with partitions that nobody uses.
+    fn measure_idle(&mut self) -> Result<(), String> {
+        self.create("some", SOME)?;
+        std::thread::sleep(self.size.settle);
+        let mut memory = Samples::default();
+        let mut cpu = Samples::default();
+        for cluster in &self.clusters {
+            let before = (Instant::now(), cluster.cpu_time()?);
+            std::thread::sleep(self.size.idle);
+            let used = cluster.cpu_time()? - before.1;
+            let share = used.as_secs_f64() / before.0.elapsed().as_secs_f64();
+            cpu.add(cluster.is_klamm(), share * 100.0);
+            memory.add(cluster.is_klamm(), cluster.resident_mib()?);
+        }
+        let name = format!("memory with {SOME} partitions, after the load");
+        self.show(memory.row(name, Unit::MiB, Target::most(mib(60.0))));
+        let name = format!("CPU with {SOME} partitions, idle");
+        self.show(cpu.row(name, Unit::Percent, Target::most(3.0)));
+        self.delete("some")
+    }
+
+    fn measure_produce(&mut self, name: &str, load: Load) -> Result<(), String> {
+        let mut costs = Costs::default();
+        for _ in 0..self.size.samples {
+            self.create("written", PARTITIONS)?;
+            for cluster in &self.clusters {
+                costs.add(cluster, load.produce(cluster, "written")?);
+            }
+            self.delete("written")?;
+        }
+        self.show_costs(&format!("produce, {name}"), costs, Some(2.5));
+        Ok(())
+    }
+
+    fn measure_consume(&mut self, name: &str, load: Load) -> Result<(), String> {
+        self.create("read", PARTITIONS)?;
+        for cluster in &self.clusters {
+            load.produce(cluster, "read")?;
+        }
+        let load = Load {
+            records: load.records / SURE_SHARE,
+            ..load
+        };
+        let mut costs = Costs::default();
+        for _ in 0..self.size.samples {
+            for cluster in &self.clusters {
+                costs.add(cluster, load.consume(cluster, "read")?);
+            }
+        }
+        self.delete("read")?;
+        self.show_costs(&format!("consume, {name}"), costs, None);
+        Ok(())
+    }
+
+    fn show_costs(&mut self, name: &str, costs: Costs, speed: Option<f64>) {
+        let row = format!("{name}: CPU of the brokers");
+        let unit = Unit::CpuSecondsPerGb;
+        self.show(costs.cpu.row(row, unit, Target::ratio(4.0)));
+        let target = speed.map_or_else(Target::default, Target::ratio);
+        self.show(costs.speed.row(name, Unit::MbPerSecond, target));
+    }
+
+    fn create(&self, topic: &str, partitions: i32) -> Result<(), String> {
+        self.each(async |cluster| topics::create(cluster, topic, partitions).await)
+    }
+
+    fn delete(&self, topic: &str) -> Result<(), String> {
+        self.each(async |cluster| topics::delete(cluster, topic).await)
+    }
+
+    fn each(&self, act: impl AsyncFn(&Cluster) -> Result<(), String>) -> Result<(), String> {
+        for cluster in &self.clusters {
+            self.runtime.block_on(act(cluster))?;
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, row: Row) {
+        if !self.options.json {
+            println!("{row}");
+        }
+        self.rows.push(row);
+    }
+}
+
+#[derive(Default)]
+struct Costs {
+    cpu: Samples,
+    speed: Samples,
+}
+
+impl Costs {
+    fn add(&mut self, cluster: &Cluster, cost: Cost) {
+        self.cpu.add(cluster.is_klamm(), cost.cpu_seconds_per_gb);
+        self.speed.add(cluster.is_klamm(), cost.mb_per_second);
+    }
+}
+
+/// 10^6 bytes in MiB.
+fn mib(mb: f64) -> f64 {
+    mb * 1e6 / f64::from(1 << 20)
+}
