@@ -138,8 +138,10 @@ impl Row {
         self.unit == Unit::MiB
     }
 
-    fn has_target(&self) -> bool {
-        self.target.most.is_some() || self.target.ratio.is_some()
+    /// Whether there is a target, and everything was measured that it is about.
+    fn is_judged(&self) -> bool {
+        let Target { most, ratio } = self.target;
+        most.is_some() || ratio.is_some() && self.ratio.is_some()
     }
 }
 
@@ -153,7 +155,7 @@ impl fmt::Display for Row {
         let most = most.map(|most| format!("at most {}", of(most)));
         let least = least.map(|least| format!("{least}x"));
         let targets: Vec<String> = most.into_iter().chain(least).collect();
-        let outcome = match (self.has_target(), self.is_met()) {
+        let outcome = match (self.is_judged(), self.is_met()) {
             (false, _) => "",
             (true, true) => ": met",
             (true, false) => ": missed",
