@@ -37,10 +37,13 @@ pub(crate) fn repeated<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeSet
         .collect()
 }
 
-/// A placer over the brokers that may get replicas.
+/// A placer over the brokers that may get replicas. One that hands its partitions over gets none; one
+/// that has stopped is as any other that is fenced.
 pub(crate) fn placer<R: FnMut(usize) -> usize>(view: &View<'_>, random: R) -> Placer<R> {
     let brokers = view.image().cluster().brokers();
-    let usable = brokers.filter(|broker| !broker.in_controlled_shutdown && broker.takes_replicas());
+    let usable = brokers
+        .filter(|broker| broker.takes_replicas())
+        .filter(|broker| broker.fenced || !broker.in_controlled_shutdown);
     let usable = usable.map(|broker| UsableBroker {
         id: broker.id,
         rack: broker.rack.clone(),

@@ -103,6 +103,8 @@ fn matching(acl: &Acl) -> DeleteAclsMatchingAcl {
         host: (&*acl.host).into(),
         operation: acl.operation.to_wire(),
         permission_type: acl.permission.to_wire(),
+        // The schema's default is an empty text.
+        error_message: None,
         ..Default::default()
     }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use klamm_metadata::Topic;
 use klamm_protocol::data::metadata::RemoveTopicRecord;
@@ -59,43 +59,61 @@ impl DeleteTopics<'_> {
         for named in names.chain(topics) {
             *mentions.entry(named).or_default() += 1;
         }
-        // Ids come after names: a topic that is named both ways is deleted by neither.
-        let mut by_id: BTreeMap<Uuid, usize> = BTreeMap::new();
-        for named in mentions.keys() {
-            if let Some(topic) = find(view, *named) {
-                *by_id.entry(topic.id()).or_default() += 1;
-            }
-        }
+        let decided: Vec<(Named<'_>, Result<&Topic, Refusal>)> = mentions
+            .into_iter()
+            .map(|(named, count)| (named, self.check(view, named, count)))
+            .collect();
+        let by_id = decided.iter().filter_map(|(named, _)| match named {
+            Named::Id(id) => Some(*id),
+            _ => None,
+        });
+        let by_id: BTreeSet<Uuid> = by_id.collect();
+        let by_name = decided.iter().filter_map(|(named, decided)| {
+            let topic = decided.as_ref().ok();
+            topic.filter(|_| matches!(named, Named::Name(_)))
+        });
+        let by_name: BTreeSet<Uuid> = by_name.map(|topic| topic.id()).collect();
         let mut decision = Decision::answer(DeleteTopicsResponse::default());
-        for (named, count) in mentions {
-            let found = find(view, named);
-            let refused = match named {
-                Named::Neither => Err(invalid("neither a name nor an id is given")),
-                Named::Both(..) => Err(invalid("a name and an id are given")),
-                Named::Name(_) | Named::Id(_) if count > 1 => {
-                    Err(invalid("the topic is there twice"))
+        for (named, decided) in decided {
+            let result = match (named, &decided) {
+                // One that is named both ways is deleted by neither, and answered once.
+                (Named::Name(_), Ok(topic)) if by_id.contains(&topic.id()) => {
+                    DeletableTopicResult {
+                        error_code: ErrorCode::INVALID_REQUEST.0,
+                        error_message: Some("the topic is given by name and by id".into()),
+                        ..self.result(view, named, &decided)
+                    }
                 }
-                Named::Name(name) => self.check_name(name, found),
-                Named::Id(_) => self.check_id(found),
+                (Named::Id(id), Ok(_)) if by_name.contains(&id) => continue,
+                _ => self.result(view, named, &decided),
             };
-            let refused = refused.and_then(|topic| match by_id.get(&topic.id()) {
-                Some(1) => Ok(topic),
-                _ => Err(invalid("the topic is given by name and by id")),
-            });
-            decision
-                .response
-                .responses
-                .push(self.result(named, found, &refused));
-            if let Ok(topic) = refused {
+            if let (Ok(topic), 0) = (&decided, result.error_code) {
                 let record = RemoveTopicRecord {
                     topic_id: topic.id(),
                     ..Default::default()
                 };
                 decision.records.push(record.into());
             }
+            decision.response.responses.push(result);
         }
         decision.atomic = true;
         decision
+    }
+
+    fn check<'t>(
+        &self,
+        view: &View<'t>,
+        named: Named<'_>,
+        count: usize,
+    ) -> Result<&'t Topic, Refusal> {
+        let found = find(view, named);
+        match named {
+            Named::Neither => Err(invalid("neither a name nor an id is given")),
+            Named::Both(..) => Err(invalid("a name and an id are given")),
+            Named::Name(_) | Named::Id(_) if count > 1 => Err(invalid("the topic is there twice")),
+            Named::Name(name) => self.check_name(name, found),
+            Named::Id(_) => self.check_id(found),
+        }
     }
 
     fn check_name<'t>(&self, name: &str, found: Option<&'t Topic>) -> Result<&'t Topic, Refusal> {
@@ -126,11 +144,11 @@ impl DeleteTopics<'_> {
 
     fn result(
         &self,
+        view: &View<'_>,
         named: Named<'_>,
-        found: Option<&Topic>,
         decided: &Result<&Topic, Refusal>,
     ) -> DeletableTopicResult {
-        let visible = found.filter(|topic| (self.may_describe)(topic.name()));
+        let visible = find(view, named).filter(|topic| (self.may_describe)(topic.name()));
         let (name, topic_id) = match (named, decided) {
             (_, Ok(topic)) => (Some(topic.name()), topic.id()),
             (Named::Name(name), _) => (Some(name), Uuid::ZERO),

@@ -125,6 +125,7 @@ impl DescribeConfigs<'_> {
             is_sensitive,
             synonyms,
             config_type: described.kind.map_or(0, ConfigType::to_wire),
+            documentation: None,
             ..Default::default()
         }
     }

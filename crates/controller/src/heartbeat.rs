@@ -42,22 +42,21 @@ pub fn heartbeat(
             ..Default::default()
         }));
     };
-    let failed = failed_dirs(view, broker, request);
+    let mut decision = Decision::answer(reply(BrokerHeartbeatResponse {
+        is_caught_up: request.current_metadata_offset >= broker.epoch.0,
+        ..Default::default()
+    }));
+    leave_failed_dirs(view, broker, request, &mut decision);
     // One thing at a time: what is decided on a broker's state would not know yet of a failed
     // directory. The broker asks again with its next heartbeat.
-    let next = match failed.is_empty() {
+    let next = match decision.records.is_empty() {
         true => next(view, sessions, broker, request),
         false => current(broker),
     };
-    let mut decision = Decision::answer(HeartbeatReply {
-        response: BrokerHeartbeatResponse {
-            is_caught_up: request.current_metadata_offset >= broker.epoch.0,
-            is_fenced: matches!(next, Next::Fenced | Next::Stopped),
-            should_shut_down: next == Next::Stopped,
-            ..Default::default()
-        },
-        handing_over: next == Next::HandingOver,
-    });
+    let said = &mut decision.response;
+    said.response.is_fenced = matches!(next, Next::Fenced | Next::Stopped);
+    said.response.should_shut_down = next == Next::Stopped;
+    said.handing_over = next == Next::HandingOver;
     match next {
         Next::Unfenced if broker.fenced => unfence(view, broker, &mut decision),
         Next::Fenced => decision.absorb(fence(view, broker, Why::FenceRequested)),
@@ -70,10 +69,6 @@ pub fn heartbeat(
             decision.leave(view, broker.id, Why::ControlledShutdown);
         }
         Next::Unfenced => {}
-    }
-    if !failed.is_empty() {
-        decision.leave_directories(view, broker.id, |id| failed.contains(&id));
-        decision.records.push(without_dirs(broker, &failed).into());
     }
     decision
         .records
@@ -129,32 +124,31 @@ fn in_controlled_shutdown(broker: &Broker) -> BrokerRegistrationChangeRecord {
     }
 }
 
-/// The directories that were online so far and are not any more. When the last one fails, the broker
-/// stops; its registration keeps it, since one without directories means that nobody knows.
-fn failed_dirs(view: &View<'_>, broker: &Broker, request: &BrokerHeartbeatRequest) -> Vec<Uuid> {
+/// Replicas leave the directories that were online so far and are not any more. When the last of them
+/// fails, the broker stops by itself; its registration keeps them, since one without directories means
+/// that nobody knows.
+fn leave_failed_dirs(
+    view: &View<'_>,
+    broker: &Broker,
+    request: &BrokerHeartbeatRequest,
+    decision: &mut Decision<HeartbeatReply>,
+) {
     if !view.metadata_version().allows_directory_assignment() {
-        return Vec::new();
+        return;
     }
-    let online = broker.log_dirs.iter().copied();
-    let failed: Vec<Uuid> = online
-        .filter(|id| request.offline_log_dirs.contains(id))
-        .collect();
-    if failed.len() == broker.log_dirs.len() {
-        Vec::new()
-    } else {
-        failed
+    let is_failed = |id: &Uuid| request.offline_log_dirs.contains(id);
+    let known = broker.log_dirs.iter().copied();
+    let (failed, online): (Vec<Uuid>, Vec<Uuid>) = known.partition(is_failed);
+    if failed.is_empty() {
+        return;
     }
-}
-
-fn without_dirs(broker: &Broker, failed: &[Uuid]) -> BrokerRegistrationChangeRecord {
-    let online = broker
-        .log_dirs
-        .iter()
-        .copied()
-        .filter(|id| !failed.contains(id));
-    BrokerRegistrationChangeRecord {
-        log_dirs: online.collect(),
-        ..of(broker)
+    decision.leave_directories(view, broker.id, |id| failed.contains(&id));
+    if !online.is_empty() {
+        let change = BrokerRegistrationChangeRecord {
+            log_dirs: online,
+            ..of(broker)
+        };
+        decision.records.push(change.into());
     }
 }
 

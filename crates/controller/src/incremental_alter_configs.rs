@@ -21,6 +21,8 @@ pub struct IncrementalAlterConfigs<'a> {
     pub forwarded: bool,
     /// Whether the client may alter the configs of the resource with a kind and name.
     pub may_alter: &'a dyn Fn(ResourceType, &str) -> bool,
+    /// Whether the client may do what brokers do (CLUSTER_ACTION), which the levels of loggers need.
+    pub may_act: bool,
 }
 
 impl IncrementalAlterConfigs<'_> {
@@ -57,6 +59,10 @@ impl IncrementalAlterConfigs<'_> {
     ) -> Result<(), Refusal> {
         let resource = resource(asked.resource_type, &asked.resource_name)?;
         if resource.kind == ConfigResourceKind::BROKER_LOGGER {
+            if !self.may_act {
+                let text = "the levels of loggers need CLUSTER_ACTION on the cluster";
+                return Err(Refusal::new(ErrorCode::CLUSTER_AUTHORIZATION_FAILED, text));
+            }
             let text = "this node has no loggers whose levels can be set";
             return Err(Refusal::new(ErrorCode::INVALID_REQUEST, text));
         }

@@ -29,14 +29,14 @@ struct Session {
 }
 
 impl Sessions {
-    /// The sessions of a controller that becomes active: every broker has a full one first, since
-    /// none could be heard of before.
+    /// The sessions of a controller that becomes active: every unfenced broker has a full one first,
+    /// since none could be heard of before. A fenced one has none until it is.
     pub fn new(timeout: Duration, cluster: &Cluster, now: Now) -> Self {
         let mut sessions = Self {
             timeout,
             brokers: BTreeMap::new(),
         };
-        for broker in cluster.brokers() {
+        for broker in cluster.brokers().filter(|broker| !broker.fenced) {
             sessions.registered(broker.id, broker.epoch, now);
         }
         sessions
@@ -78,9 +78,9 @@ impl Sessions {
         self.brokers.remove(&id);
     }
 
-    /// Whether this registration of an unfenced broker has been heard of lately.
+    /// Whether this registration of a broker, which may be fenced, has been heard of lately.
     pub fn is_valid(&self, broker: &Broker, now: Now) -> bool {
-        !broker.fenced && self.end(broker).is_some_and(|end| now <= end)
+        self.end(broker).is_some_and(|end| now <= end)
     }
 
     /// How long this registration of a broker has not been heard of.

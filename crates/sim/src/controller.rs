@@ -188,6 +188,7 @@ impl Lead {
                     request,
                     forwarded: true,
                     may_alter: &|_, _| true,
+                    may_act: true,
                 };
                 asked.decide(&view).into()
             }

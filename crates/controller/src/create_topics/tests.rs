@@ -190,6 +190,26 @@ fn cordoned_brokers_get_no_replicas() {
 }
 
 #[test]
+fn brokers_that_stop_get_no_replicas_until_they_have() {
+    let mut fixture = Fixture::new(2);
+    fixture.apply(
+        klamm_protocol::data::metadata::BrokerRegistrationChangeRecord {
+            broker_id: 1,
+            broker_epoch: 1,
+            in_controlled_shutdown: 1,
+            ..Default::default()
+        },
+    );
+    let both = || topic("t", 1, 2);
+    assert_eq!(
+        code(&fixture, both()),
+        ErrorCode::INVALID_REPLICATION_FACTOR
+    );
+    fixture.fence(1, true);
+    assert_eq!(code(&fixture, both()), ErrorCode::NONE);
+}
+
+#[test]
 fn sizes_that_cannot_be_are_refused() {
     let fixture = Fixture::new(2);
     let factor = ErrorCode::INVALID_REPLICATION_FACTOR;

@@ -106,6 +106,7 @@ fn filters_mean_what_they_say() {
             let meant: Vec<_> = meant.map(|(number, acl)| (number, matching(acl))).collect();
             let told: Vec<_> = meant.iter().map(|(_, acl)| acl.clone()).collect();
             assert_eq!(result.matching_acls, told, "{filter:?}");
+            assert!(told.iter().all(|acl| acl.error_message.is_none()));
             assert_eq!(described(&fixture, filter), told.len(), "{filter:?}");
             expected.extend(
                 meant

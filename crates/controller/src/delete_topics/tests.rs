@@ -121,14 +121,23 @@ fn a_topic_given_by_name_and_id_is_not_deleted() {
         &fixture,
         vec![named("t"), named("u"), state(None, topic_id("t"))],
     );
-    let codes = decision
-        .response
-        .responses
-        .iter()
-        .map(|result| result.error_code);
+    let results = decision.response.responses.iter();
+    let results =
+        results.map(|result| (result.name.as_deref(), result.topic_id, result.error_code));
     let invalid = ErrorCode::INVALID_REQUEST.0;
-    assert_eq!(codes.collect::<Vec<_>>(), [invalid, 0, invalid]);
+    let expected = [
+        (Some("t"), topic_id("t"), invalid),
+        (Some("u"), topic_id("u"), 0),
+    ];
+    assert_eq!(results.collect::<Vec<_>>(), expected);
     assert_eq!(decision.records.len(), 1);
+    // A mention that is refused by itself leaves the other one as it is.
+    let t = || state(None, topic_id("t"));
+    let twice_by_name = decide(&fixture, vec![named("t"), named("t"), t()]);
+    assert_eq!(twice_by_name.records.len(), 1);
+    let twice_by_id = decide(&fixture, vec![named("t"), t(), t()]);
+    assert_eq!(twice_by_id.records, []);
+    assert_eq!(twice_by_id.response.responses.len(), 2);
 }
 
 #[test]

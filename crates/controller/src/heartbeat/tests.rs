@@ -232,8 +232,17 @@ fn a_failed_directory_takes_its_replicas_out_of_sync() {
     assert_eq!(cluster.broker(1).log_dirs, [good]);
     assert_eq!(cluster.beat(failed, 1).records, []);
     // The last one stays in the registration: the broker stops by itself.
-    let all = |request: &mut BrokerHeartbeatRequest| request.offline_log_dirs = vec![good, bad];
-    assert_eq!(cluster.beat(all, 1).records, []);
+    let all = |request: &mut BrokerHeartbeatRequest| {
+        request.offline_log_dirs = vec![good, bad];
+        request.want_fence = true;
+    };
+    let last = cluster.beat(all, 1);
+    assert_eq!(said(&last), (true, false, false));
+    assert_eq!(cluster.fixture.partition("t", 0).leader(), BrokerId(2));
+    assert_eq!(cluster.broker(1).log_dirs, [good]);
+    // Nothing is left to leave it: the rest of what it asks for comes next.
+    assert_eq!(said(&cluster.beat(all, 1)), (true, true, false));
+    assert!(cluster.broker(1).fenced);
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn decide_from(
         request: &request,
         forwarded,
         may_alter: &|_, name| name != "hidden",
+        may_act: forwarded,
     };
     let decision = asked.decide(&fixture.view());
     assert!(decision.atomic);
@@ -214,8 +215,11 @@ fn resources_that_cannot_be_are_refused() {
     refused(GROUP, "g", ErrorCode::INVALID_CONFIG);
     refused(CLIENT_METRICS, "", ErrorCode::INVALID_REQUEST);
     refused(CLIENT_METRICS, "m", ErrorCode::INVALID_REQUEST);
-    refused(LOGGER, "1", ErrorCode::INVALID_REQUEST);
+    refused(LOGGER, "1", ErrorCode::CLUSTER_AUTHORIZATION_FAILED);
     refused(0, "", ErrorCode::UNSUPPORTED_VERSION);
+    let allowed = decide_from(&fixture, vec![resource(LOGGER, "1", set)], true);
+    let error = ErrorCode(allowed.response.responses[0].error_code);
+    assert_eq!(error, ErrorCode::INVALID_REQUEST);
 }
 
 #[test]

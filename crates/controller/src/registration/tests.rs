@@ -110,6 +110,24 @@ fn another_run_waits_until_the_first_is_gone() {
     assert!(decide(unconnected, 9).is_ok());
 }
 
+#[test]
+fn another_run_waits_for_a_fenced_one_too() {
+    let mut fixture = Fixture::new(0);
+    fixture.register(1, 1, true);
+    let other = request(1, 9);
+    let mut sessions = sessions(&fixture);
+    let decide = |sessions: &Sessions, seconds| {
+        let now = Now(Duration::from_secs(seconds));
+        ask(&other).decide(&fixture.view(), sessions, now)
+    };
+    assert!(decide(&sessions, 1).is_ok(), "nobody has heard of it");
+    let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap();
+    sessions.heard(broker, Offset(1), Now(Duration::from_secs(2)));
+    let duplicate = Err(RegistrationError::Duplicate(BrokerId(1)));
+    assert_eq!(decide(&sessions, 11), duplicate);
+    assert!(decide(&sessions, 12).is_ok());
+}
+
 /// Partition 0 has the broker in its ISR, partition 1 in its ELR.
 fn with_replicas() -> Fixture {
     let mut fixture = Fixture::new(2);

@@ -48,8 +48,9 @@ impl Decide for DeleteTopicsRequest {
             };
             return Ok(active.read(self.refused(call.version, error, None)));
         }
+        let deletes_all = active.allows_on_cluster(&call.client, Operation::Delete);
         let allows = |operation, name: &str| {
-            active.allows(&call.client, operation, ResourceType::Topic, name)
+            deletes_all || active.allows(&call.client, operation, ResourceType::Topic, name)
         };
         let delete = DeleteTopics {
             request: self,

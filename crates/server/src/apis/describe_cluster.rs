@@ -27,7 +27,6 @@ impl Api for DescribeClusterRequest {
         DescribeClusterResponse {
             error_code: error.0,
             error_message: text.map(Into::into),
-            endpoint_type: self.endpoint_type,
             ..DescribeClusterResponse::default()
         }
     }
@@ -37,6 +36,8 @@ impl Ask for DescribeClusterRequest {
     fn answer(&self, call: &Call, controller: &mut Controller) -> DescribeClusterResponse {
         if self.endpoint_type != CONTROLLERS {
             let error = match self.endpoint_type {
+                // A client of version 0 knows of no kinds of endpoints, nor of this error.
+                1 if call.version == 0 => ErrorCode::INVALID_REQUEST,
                 1 => ErrorCode::MISMATCHED_ENDPOINT_TYPE,
                 _ => ErrorCode::UNSUPPORTED_ENDPOINT_TYPE,
             };

@@ -45,6 +45,7 @@ impl Decide for IncrementalAlterConfigsRequest {
             may_alter: &|kind, name| {
                 active.allows(&call.client, Operation::AlterConfigs, kind, name)
             },
+            may_act: active.allows_on_cluster(&call.client, Operation::ClusterAction),
         };
         let decision = alter.decide(&active.view()?);
         active.commit(decision)

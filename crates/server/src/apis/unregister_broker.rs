@@ -39,6 +39,7 @@ impl Decide for UnregisterBrokerRequest {
         };
         let pending = active.commit(decision)?;
         active.lead.sessions.unregistered(id);
+        active.presence.forgotten(id);
         Ok(pending.map(|()| UnregisterBrokerResponse::default()))
     }
 }

@@ -118,16 +118,18 @@ impl Presence {
         lost.filter_map(|present| present.lost_at).min()
     }
 
-    /// Takes note that a broker's loss was acted on.
+    /// Takes note that a broker's loss was acted on. That it was lost stays known: what comes next
+    /// may be another run of it.
     pub(crate) fn settled(&mut self, broker: BrokerId) {
         if let Some(present) = self.brokers.get_mut(&broker) {
             present.lost_at = None;
         }
-        if self
-            .brokers
-            .get(&broker)
-            .is_some_and(|p| p.connections.is_empty())
-        {
+    }
+
+    /// Forgets a broker that is none, and has no connection.
+    pub(crate) fn forgotten(&mut self, broker: BrokerId) {
+        let present = self.brokers.get(&broker);
+        if present.is_some_and(|present| present.connections.is_empty()) {
             self.brokers.remove(&broker);
         }
     }
@@ -165,6 +167,21 @@ mod tests {
         assert_eq!(presence.first_lost(), Some(seconds(2)));
         presence.settled(BROKER);
         assert_eq!(presence.first_lost(), None);
+        presence.claim(&peer(3), BROKER, None);
+        assert!(!presence.has_run(BROKER, EPOCH), "it may be the next");
+    }
+
+    #[test]
+    fn who_is_forgotten_was_not_there() {
+        let mut presence = Presence::default();
+        presence.claim(&peer(1), BROKER, None);
+        presence.forgotten(BROKER);
+        assert!(presence.has_run(BROKER, EPOCH), "it is connected");
+        presence.closed(ConnectionId(1), seconds(1));
+        presence.forgotten(BROKER);
+        assert_eq!(presence.first_lost(), None);
+        presence.claim(&peer(2), BROKER, None);
+        assert!(presence.has_run(BROKER, EPOCH));
     }
 
     #[test]

@@ -101,6 +101,7 @@ impl Active<'_> {
         for id in lost {
             self.presence.settled(id);
             let Some(broker) = self.lead.image.cluster().broker(id) else {
+                self.presence.forgotten(id);
                 continue;
             };
             if broker.fenced {

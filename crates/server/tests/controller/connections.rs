@@ -164,12 +164,22 @@ async fn clients_find_the_controllers() {
         response.cluster_authorized_operations,
         0b1_1111_1010_0000 & !(1 << 6)
     );
-    let brokers = DescribeClusterRequest {
-        endpoint_type: 1,
-        ..request
-    };
-    let error = ErrorCode(client.ask(&brokers).await.error_code);
-    assert_eq!(error, ErrorCode::MISMATCHED_ENDPOINT_TYPE);
+    for (endpoint_type, error) in [
+        (1, ErrorCode::MISMATCHED_ENDPOINT_TYPE),
+        (3, ErrorCode::UNSUPPORTED_ENDPOINT_TYPE),
+    ] {
+        let others = DescribeClusterRequest {
+            endpoint_type,
+            ..request.clone()
+        };
+        let response = client.ask(&others).await;
+        // An error is of no kind of endpoints; the field's default is that of brokers.
+        let said = (ErrorCode(response.error_code), response.endpoint_type);
+        assert_eq!(said, (error, 1));
+    }
+    // Version 0 asks for brokers, and knows no error for that.
+    let oldest = client.ask_in(0, &DescribeClusterRequest::default()).await;
+    assert_eq!(ErrorCode(oldest.error_code), ErrorCode::INVALID_REQUEST);
 }
 
 #[tokio::test]

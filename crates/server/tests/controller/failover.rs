@@ -6,7 +6,7 @@ use klamm_protocol::messages::alter_partition::{
 };
 
 use crate::support::admin::{topic, topic_with};
-use crate::support::{Broker, Client, Controller, Follower, Home};
+use crate::support::{Broker, Client, Controller, Follower, Home, until};
 
 /// A session that no test sees the end of.
 const LONG_SESSION: &str = "3600000";
@@ -150,19 +150,26 @@ async fn nothing_is_elected_uncleanly_before_the_session_would_end() {
 
 #[tokio::test]
 async fn what_is_allowed_happens_when_the_session_is_over() {
-    let home = home("1", "400");
+    let mut home = home("1", LONG_SESSION);
     let controller = home.start().await;
-    let (one, mut two, mut observer) = out_of_sync(&controller).await;
+    let (mut one, mut two, _) = out_of_sync(&controller).await;
+    controller.stop().await;
+
+    home.set("broker.session.timeout.ms", "400");
+    let controller = home.start().await;
+    for broker in [&mut one, &mut two] {
+        broker.reconnect(&controller).await;
+        broker.follower.fetch(0).await;
+    }
     drop(one);
-    loop {
+    let mut observer = Follower::new(&controller, -1).await;
+    until("the other one leads", async || {
         two.heartbeat().await;
         observer.fetch(0).await;
-        if observer.image().topics().by_name("orders").is_some()
+        observer.image().topics().by_name("orders").is_some()
             && observer.partition("orders", 0).leader() == BrokerId(2)
-        {
-            break;
-        }
-    }
+    })
+    .await;
     let partition = observer.partition("orders", 0);
     assert_eq!(
         partition.recovery(),
@@ -180,7 +187,7 @@ async fn another_run_registers_at_once_when_the_first_has_no_connection() {
     drop(first);
     let mut second = Broker::new(&controller, 1, 2).await;
     second.follower.fetch(0).await;
-    crate::support::until("the second run is registered", async || {
+    until("the second run is registered", async || {
         second.try_register().await.error_code == 0
     })
     .await;

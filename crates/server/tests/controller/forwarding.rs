@@ -1,12 +1,14 @@
 //! Requests that brokers forward for their clients, and who may do what.
 
 use bytes::{BufMut, Bytes, BytesMut};
+use klamm_metadata::{Operation, Permission, ResourceType};
 use klamm_protocol::data::clients::DefaultPrincipalData;
 use klamm_protocol::messages::alter_partition_reassignments::{
     AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic,
 };
 use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
-use klamm_protocol::messages::elect_leaders::{ElectLeadersRequest, ElectLeadersResponse};
+use klamm_protocol::messages::create_acls::{AclCreation, CreateAclsRequest};
+use klamm_protocol::messages::delete_topics::{DeleteTopicState, DeleteTopicsRequest};
 use klamm_protocol::messages::envelope::{EnvelopeRequest, EnvelopeResponse};
 use klamm_protocol::messages::list_partition_reassignments::{
     ListPartitionReassignmentsRequest, ListPartitionReassignmentsTopics,
@@ -35,13 +37,12 @@ pub(crate) fn envelope<R: Request>(user: &str, request: &R) -> EnvelopeRequest {
     }
 }
 
-async fn elect(client: &Client, user: &str, request: &ElectLeadersRequest) -> ElectLeadersResponse {
+/// What a client of a broker is answered.
+async fn answer<R: Request>(client: &Client, user: &str, request: &R) -> R::Response {
     let response: EnvelopeResponse = client.ask(&envelope(user, request)).await;
     assert_eq!(ErrorCode(response.error_code), ErrorCode::NONE);
     let inner = response.response_data.expect("an answer");
-    let version = ElectLeadersRequest::STABLE.max;
-    let (header, decoded) =
-        frame::decode_response::<ElectLeadersRequest>(&inner, version).expect("an answer");
+    let (header, decoded) = frame::decode_response::<R>(&inner, R::STABLE.max).expect("an answer");
     assert_eq!(header.correlation_id, 7);
     decoded.value
 }
@@ -53,7 +54,7 @@ async fn a_forwarded_request_is_answered_in_an_envelope() {
     let _broker = Broker::started(&controller, 1).await;
     let client = controller.connect().await;
     client.create(&topic("orders", &[&[1]])).await;
-    let response = elect(&client, "alice", &preferred("orders", 0)).await;
+    let response = answer(&client, "alice", &preferred("orders", 0)).await;
     let result = &response.replica_election_results[0].partition_result[0];
     assert_eq!(ErrorCode(result.error_code), ErrorCode::ELECTION_NOT_NEEDED);
 }
@@ -97,11 +98,50 @@ async fn the_client_counts_and_not_the_broker() {
     let _broker = Broker::started(&controller, 1).await;
     let client = controller.connect().await;
     client.create(&topic("orders", &[&[1]])).await;
-    let response = elect(&client, "admin", &preferred("orders", 0)).await;
+    let response = answer(&client, "admin", &preferred("orders", 0)).await;
     assert_eq!(response.error_code, 0);
-    let response = elect(&client, "alice", &preferred("orders", 0)).await;
+    let response = answer(&client, "alice", &preferred("orders", 0)).await;
     let code = ErrorCode(response.error_code);
     assert_eq!(code, ErrorCode::CLUSTER_AUTHORIZATION_FAILED);
+}
+
+#[tokio::test]
+async fn who_may_delete_in_the_cluster_may_delete_every_topic() {
+    let mut home = Home::new();
+    let authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+    home.set("authorizer.class.name", authorizer);
+    home.set("super.users", "User:ANONYMOUS");
+    let controller = home.start().await;
+    let _broker = Broker::started(&controller, 1).await;
+    let client = controller.connect().await;
+    client.create(&topic("orders", &[&[1]])).await;
+    let request = DeleteTopicsRequest {
+        topics: vec![DeleteTopicState {
+            name: Some("orders".into()),
+            ..DeleteTopicState::default()
+        }],
+        ..DeleteTopicsRequest::default()
+    };
+    let delete = async || {
+        let response = answer(&client, "alice", &request).await;
+        ErrorCode(response.responses[0].error_code)
+    };
+    assert_eq!(delete().await, ErrorCode::TOPIC_AUTHORIZATION_FAILED);
+    let allowed = CreateAclsRequest {
+        creations: vec![AclCreation {
+            resource_type: ResourceType::Cluster.to_wire(),
+            resource_name: "kafka-cluster".into(),
+            principal: "User:alice".into(),
+            host: "*".into(),
+            operation: Operation::Delete.to_wire(),
+            permission_type: Permission::Allow.to_wire(),
+            ..AclCreation::default()
+        }],
+        ..CreateAclsRequest::default()
+    };
+    let created = client.ask(&allowed).await;
+    assert_eq!(ErrorCode(created.results[0].error_code), ErrorCode::NONE);
+    assert_eq!(delete().await, ErrorCode::NONE);
 }
 
 #[tokio::test]

@@ -239,7 +239,7 @@ fn told(result: &DescribeConfigsResult) -> BTreeMap<String, Value> {
             "name": config.name.to_string(), "value": text(&config.value),
             "readOnly": config.read_only, "configSource": config.config_source,
             "isSensitive": config.is_sensitive, "synonyms": synonyms,
-            "configType": config.config_type, "documentation": null,
+            "configType": config.config_type, "documentation": text(&config.documentation),
         });
         (told["name"].to_string(), told)
     });

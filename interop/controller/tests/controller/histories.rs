@@ -225,6 +225,7 @@ impl History {
                     request: &request,
                     forwarded,
                     may_alter: &|_, _| true,
+                    may_act: true,
                 };
                 let decision = asked.decide(&self.view());
                 let responses = decision.response.responses.iter().map(|r| {
