@@ -2,20 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use klamm_metadata::Image;
 use serde_json::Value;
 
+use crate::kind::Kind;
 use crate::known;
 use crate::log::Entry;
-use crate::operations::Step;
+use crate::operations::{PLACED, Step};
 use crate::pair::Pair;
 use crate::side::Side;
 use crate::wire::Said;
 
+/// Where an answer may be from before the last change, it is asked for again, so long and so far apart.
+const BEHIND: Duration = Duration::from_secs(60);
+const BEHIND_PAUSE: Duration = Duration::from_millis(50);
+
 /// What was not the same.
 pub(crate) struct Difference {
     pub(crate) at: usize,
+    pub(crate) kind: Kind,
     pub(crate) text: String,
 }
 
@@ -38,25 +47,41 @@ pub(crate) struct Tally {
     pub(crate) errors: BTreeMap<i64, usize>,
 }
 
-/// Runs operations drawn by a seed until there is a difference.
+impl Tally {
+    /// Adds what others have counted.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.records += other.records;
+        for (row, times) in &other.known {
+            *self.known.entry(row).or_default() += times;
+        }
+        for (api, (asked, changed)) in &other.apis {
+            let own = self.apis.entry(api).or_default();
+            *own = (own.0 + asked, own.1 + changed);
+        }
+        for (code, times) in &other.errors {
+            *self.errors.entry(*code).or_default() += times;
+        }
+    }
+}
+
+/// Runs operations drawn by a seed until there is a difference, and keeps them.
 pub(crate) fn random(
     pair: &mut Pair,
     seed: u64,
     count: usize,
+    steps: &mut Vec<Step>,
     tally: &mut Tally,
-) -> (Vec<Step>, Option<Difference>) {
+) -> Option<Difference> {
     let mut rng = Rng::with_seed(seed);
-    let mut steps = Vec::new();
     for at in 0..count {
-        let step = Step::random(&mut rng, pair.apache.image());
-        let difference = compare(pair, at, &step, tally);
-        steps.push(step);
+        steps.push(Step::random(&mut rng, pair.apache.image()));
+        let difference = compare(pair, at, &steps[at], tally);
         if difference.is_some() {
-            return (steps, difference);
+            return difference;
         }
     }
-    let difference = images(pair, count);
-    (steps, difference)
+    images(pair, count)
 }
 
 /// Runs these operations until there is a difference.
@@ -68,25 +93,44 @@ pub(crate) fn replay(pair: &mut Pair, steps: &[&Step]) -> Option<Difference> {
 }
 
 fn compare(pair: &mut Pair, at: usize, step: &Step, tally: &mut Tally) -> Option<Difference> {
-    let before = state(&pair.apache);
+    let before = pair.apache.image().clone();
     let mut apache = outcome(&mut pair.apache, step);
-    let klamm = outcome(&mut pair.klamm, step);
+    let mut klamm = outcome(&mut pair.klamm, step);
+    let asked = Instant::now();
+    let may_be_behind = || step.operation.may_be_behind() && asked.elapsed() < BEHIND;
+    while may_be_behind() && !is_same(&apache, &klamm) {
+        thread::sleep(BEHIND_PAUSE);
+        apache = outcome(&mut pair.apache, step);
+    }
     tally.operations += 1;
     tally.records += apache.records.len();
     let (asked, changed) = tally.apis.entry(apache.said.api).or_default();
     *asked += 1;
     *changed += usize::from(!apache.records.is_empty());
     errors(&apache.response, &mut tally.errors);
-    for known in known::excuse(&mut apache, &klamm) {
-        *tally.known.entry(known).or_default() += 1;
+    let mut other_topics = Vec::new();
+    if !is_same(&apache, &klamm) {
+        let text = told(step, &before, &apache, &klamm);
+        let excused = known::excuse(&before, pair.klamm.image(), &mut apache, &mut klamm);
+        if !is_same(&apache, &klamm) {
+            let kind = Kind::of(&apache, &klamm);
+            return Some(Difference { at, kind, text });
+        }
+        for excuse in excused {
+            *tally.known.entry(excuse.what).or_default() += 1;
+            other_topics.extend(excuse.topic);
+        }
     }
-    let is_same = apache.response == klamm.response && apache.records == klamm.records;
-    let text = (!is_same).then(|| told(step, &before, &apache, &klamm));
-    let difference = text.map(|text| Difference { at, text });
-    if difference.is_none() && step.operation.spread().is_some() {
-        pair.forget_placed();
+    if step.operation.spread().is_some() {
+        other_topics.push(PLACED.to_owned());
     }
-    difference
+    pair.forget(&other_topics);
+    pair.share();
+    None
+}
+
+fn is_same(apache: &Outcome, klamm: &Outcome) -> bool {
+    apache.response == klamm.response && apache.records == klamm.records
 }
 
 fn outcome(side: &mut Side, step: &Step) -> Outcome {
@@ -102,6 +146,7 @@ fn outcome(side: &mut Side, step: &Step) -> Outcome {
         .map(|entry| side.named(shown(entry)))
         .collect();
     records.sort_by_cached_key(Value::to_string);
+    side.tell_again(&entries);
     Outcome {
         response: side.named(said.response.clone()),
         said,
@@ -128,17 +173,20 @@ fn errors(answer: &Value, counts: &mut BTreeMap<i64, usize>) {
 /// The metadata as a whole.
 fn images(pair: &Pair, at: usize) -> Option<Difference> {
     let (apache, klamm) = (pair.apache.snapshot(), pair.klamm.snapshot());
-    let only = |these: &[String], those: &[String]| {
+    let only = |these: &[Value], those: &[Value]| {
         let only = these.iter().filter(|record| !those.contains(record));
         only.map(|record| format!("    {record}\n"))
             .collect::<String>()
     };
-    let (apache_only, klamm_only) = (only(&apache, &klamm), only(&klamm, &apache));
-    let text = format!("the metadata differs\n  apache:\n{apache_only}  klamm:\n{klamm_only}");
-    (apache != klamm).then_some(Difference { at, text })
+    (apache != klamm).then(|| {
+        let (apache_only, klamm_only) = (only(&apache, &klamm), only(&klamm, &apache));
+        let kind = Kind::of_images(&apache, &klamm);
+        let text = format!("the metadata differs\n  apache:\n{apache_only}  klamm:\n{klamm_only}");
+        Difference { at, kind, text }
+    })
 }
 
-fn told(step: &Step, before: &str, apache: &Outcome, klamm: &Outcome) -> String {
+fn told(step: &Step, before: &Image, apache: &Outcome, klamm: &Outcome) -> String {
     let said = &apache.said;
     let principal = said.principal.unwrap_or("ANONYMOUS");
     let mut text = format!("{} v{} of {principal}\n", said.api, said.version);
@@ -146,7 +194,7 @@ fn told(step: &Step, before: &str, apache: &Outcome, klamm: &Outcome) -> String 
         writeln!(text, "  {what}: {value}").expect("a String takes everything");
     };
     line("means", &format_args!("{:?}", step.operation));
-    line("before", &before);
+    line("before", &state(before));
     for (name, side) in [("apache", apache), ("klamm", klamm)] {
         line(name, &"");
         line("  request ", &side.said.request);
@@ -159,12 +207,12 @@ fn told(step: &Step, before: &str, apache: &Outcome, klamm: &Outcome) -> String 
 }
 
 /// Brokers and partitions in short.
-fn state(side: &Side) -> String {
+fn state(image: &Image) -> String {
     let mut text = String::new();
     let mut line = |what: std::fmt::Arguments<'_>| {
         write!(text, "\n    {what}").expect("a String takes everything");
     };
-    for broker in side.image().cluster().brokers() {
+    for broker in image.cluster().brokers() {
         let is = match (broker.fenced, broker.in_controlled_shutdown) {
             (true, _) => "fenced",
             (_, true) => "shutting down",
@@ -175,13 +223,13 @@ fn state(side: &Side) -> String {
             "broker {id} {is} dirs {dirs:?} cordoned {cordoned:?}"
         ));
     }
-    for topic in side.image().topics().iter_by_name() {
+    for topic in image.topics().iter_by_name() {
         for (index, partition) in topic.partitions() {
             line(format_args!("{}-{index} {partition:?}", topic.name()));
         }
     }
-    for resource in side.image().configs().resources() {
-        let values: Vec<_> = side.image().configs().values(&resource).collect();
+    for resource in image.configs().resources() {
+        let values: Vec<_> = image.configs().values(&resource).collect();
         line(format_args!("{resource:?} {values:?}"));
     }
     text

@@ -1,5 +1,7 @@
 //! The metadata log of a controller, followed by Fetch.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use klamm_explain::{Contents, Options, decode};
 use klamm_metadata::{Image, Loader, Record};
@@ -21,6 +23,9 @@ pub(crate) struct Log {
     last_epoch: i32,
     /// The offset after the last record.
     pub(crate) end: i64,
+    /// The directories that replicas of deleted topics were in while nobody was in sync: Apache Kafka's
+    /// controller keeps those in its index.
+    pub(crate) left_dirs: BTreeSet<Uuid>,
     loader: Loader,
 }
 
@@ -30,18 +35,14 @@ impl Log {
     }
 
     /// The records since the last time. What was answered is committed, and so is here.
-    pub(crate) fn news(&mut self, wire: &mut Wire) -> Vec<Entry> {
+    pub(crate) fn news(&mut self, wire: &mut Wire) -> Result<Vec<Entry>, ErrorCode> {
         let mut news = Vec::new();
-        loop {
-            let before = (self.end, self.leader_epoch);
-            self.fetch(wire, &mut news);
-            if before == (self.end, self.leader_epoch) {
-                return news;
-            }
-        }
+        while self.fetch(wire, &mut news)? {}
+        Ok(news)
     }
 
-    fn fetch(&mut self, wire: &mut Wire, news: &mut Vec<Entry>) {
+    /// Asks for what comes next, and says whether there is more.
+    fn fetch(&mut self, wire: &mut Wire, news: &mut Vec<Entry>) -> Result<bool, ErrorCode> {
         let request = FetchRequest {
             replica_state: ReplicaState {
                 replica_id: -1,
@@ -62,9 +63,8 @@ impl Log {
             }],
             ..Default::default()
         };
-        let answer = wire.call(FetchRequest::STABLE.max, &request);
-        let answer = answer.ok().and_then(|exchange| exchange.answer);
-        let mut answer = answer.expect("a Fetch can be sent");
+        let answer = wire.ask(FetchRequest::STABLE.max, &request);
+        let mut answer = answer.ok().flatten().expect("a Fetch is answered");
         let mut topic = answer.responses.pop().expect("the metadata log");
         let partition = topic.partitions.pop().expect("its only partition");
         let leader = partition.current_leader.leader_epoch;
@@ -73,7 +73,9 @@ impl Log {
         }
         let code = ErrorCode(partition.error_code);
         let is_old = code == ErrorCode::FENCED_LEADER_EPOCH;
-        assert!(is_old || code == ErrorCode::NONE, "Fetch: {code}");
+        if !is_old && code != ErrorCode::NONE {
+            return Err(code);
+        }
         assert_eq!(
             partition.snapshot_id.end_offset, -1,
             "no snapshot is needed"
@@ -93,11 +95,25 @@ impl Log {
                 let value = value.expect("a record with a value");
                 let record = Record::decode(&value).expect("a metadata record");
                 let entry = Entry { record, value };
+                self.left_dirs.extend(self.dirs_left_by(&entry.record));
                 let fits = self.loader.apply(entry.record.clone());
                 fits.unwrap_or_else(|e| panic!("{e}: {}", entry.shown()));
                 news.push(entry);
             }
         }
+        Ok(is_old || self.end < partition.high_watermark)
+    }
+
+    fn dirs_left_by(&self, record: &Record) -> Vec<Uuid> {
+        let Record::RemoveTopic(removed) = record else {
+            return Vec::new();
+        };
+        let topic = self.image().topics().by_id(removed.topic_id);
+        let partitions = topic.into_iter().flat_map(|topic| topic.partitions());
+        let partitions = partitions.filter(|(_, partition)| partition.isr().is_empty());
+        partitions
+            .flat_map(|(_, partition)| partition.directories())
+            .collect()
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Names {
     epochs: BTreeMap<i64, String>,
     runs: BTreeMap<i32, u32>,
     ports: Vec<u16>,
+    /// Texts that configs have somewhere, with what they stand for.
+    texts: Vec<(String, &'static str)>,
 }
 
 /// Lists whose order means something, beside those of numbers.
@@ -36,6 +38,10 @@ impl Names {
         self.ports.push(port);
     }
 
+    pub(crate) fn text(&mut self, text: String, name: &'static str) {
+        self.texts.push((text, name));
+    }
+
     /// Learns what a record names.
     pub(crate) fn learn(&mut self, entry: &Entry) {
         match &entry.record {
@@ -53,6 +59,10 @@ impl Names {
                 *run += 1;
                 let name = format!("<epoch {run} of {}>", broker.broker_id);
                 self.epochs.insert(broker.broker_epoch, name);
+            }
+            Record::RegisterController(controller) => {
+                let name = format!("<run of {}>", controller.controller_id);
+                self.ids.insert(controller.incarnation_id.to_string(), name);
             }
             _ => {}
         }
@@ -93,6 +103,11 @@ impl Names {
             Value::String(text) => {
                 if let Some(name) = self.ids.get(text.as_str()) {
                     name.clone_into(text);
+                }
+                for (own, name) in &self.texts {
+                    if text.contains(own) {
+                        *text = text.replace(own, name);
+                    }
                 }
             }
             Value::Number(number) => {

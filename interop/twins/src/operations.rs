@@ -18,12 +18,18 @@ use klamm_metadata::{Image, Partition};
 use crate::side::Side;
 use crate::wire::Said;
 
+pub(crate) use brokers::{BROKERS, Register};
 pub(crate) use spread::{Spread, TOPIC as PLACED};
 
 /// A request that means the same on both sides, in the names that both sides know.
 pub(crate) trait Operation: Debug {
     /// Sends it, with the ids and epochs of this side.
     fn ask(&self, side: &mut Side, how: How) -> Said;
+
+    /// Whether Apache Kafka's controller may answer from before the last change.
+    fn may_be_behind(&self) -> bool {
+        false
+    }
 
     /// Where the answer of a controller is a random one: what has to be as on the other side.
     fn spread(&self) -> Option<&Spread> {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use klamm_cluster::Program;
-use klamm_metadata::{Image, Record};
+use klamm_metadata::{ConfigResourceKind, Image, Record};
 use klamm_protocol::messages::alter_client_quotas::{
     AlterClientQuotasRequest, OpData, RequestEntityData, RequestEntryData,
 };
@@ -17,7 +17,7 @@ use klamm_protocol::messages::incremental_alter_configs::{
 };
 use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
 
-use crate::operations::{How, PLACED};
+use crate::operations::{BROKERS, How, Operation, Register};
 use crate::side::Side;
 
 /// Apache Kafka's controller and klamm's, with the same cluster.
@@ -41,11 +41,18 @@ impl Pair {
         [&mut self.apache, &mut self.klamm]
     }
 
-    /// Deletes what was placed in different ways.
-    pub(crate) fn forget_placed(&mut self) {
+    /// Deletes topics that are not the same on both sides.
+    pub(crate) fn forget(&mut self, topics: &[String]) {
         for side in self.each() {
-            delete_topics(side, |name| name == PLACED);
+            delete_topics(side, |name| topics.iter().any(|topic| topic == name));
         }
+    }
+
+    /// Tells each side what the other one has seen.
+    pub(crate) fn share(&mut self) {
+        let (apache, klamm) = (&mut self.apache, &mut self.klamm);
+        apache.learn_left_dirs(klamm.left_dirs());
+        klamm.learn_left_dirs(apache.left_dirs());
     }
 
     /// Takes away all that a history has left. Producer ids stay used.
@@ -77,13 +84,17 @@ fn delete_topics(side: &mut Side, is_meant: impl Fn(&str) -> bool) {
 
 fn clean(side: &mut Side) {
     delete_topics(side, |_| true);
-    let brokers = side.image().cluster().brokers();
-    for broker_id in brokers.map(|broker| broker.id.0).collect::<Vec<_>>() {
-        let request = UnregisterBrokerRequest {
-            broker_id,
-            ..Default::default()
-        };
-        side.ask(How::default(), &request);
+    // Configs of a broker can be taken away while it is registered.
+    let resources = side.image().configs().resources();
+    let brokers = resources.filter(|resource| resource.kind == ConfigResourceKind::BROKER);
+    let brokers: Vec<i32> = brokers
+        .filter_map(|broker| broker.name.parse().ok())
+        .collect();
+    for id in brokers.into_iter().filter(|id| BROKERS.contains(id)) {
+        if side.broker(id).is_none() {
+            Register::of(id).ask(side, How::default());
+            side.news();
+        }
     }
     let any = 1;
     let acls = DeleteAclsRequest {
@@ -162,8 +173,16 @@ fn clean(side: &mut Side) {
         ..Default::default()
     };
     side.ask(How::default(), &scram);
+    let brokers = side.image().cluster().brokers();
+    for broker_id in brokers.map(|broker| broker.id.0).collect::<Vec<_>>() {
+        let request = UnregisterBrokerRequest {
+            broker_id,
+            ..Default::default()
+        };
+        side.ask(How::default(), &request);
+    }
     side.news();
-    side.names.start_over();
+    side.start_over();
     let records = |image: &Image| {
         let records = image.snapshot();
         let records = records.filter(|record| !matches!(record, Record::ProducerIds(_)));

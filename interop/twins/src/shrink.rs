@@ -4,7 +4,7 @@ use crate::history::{self, Difference};
 use crate::operations::Step;
 use crate::pair::Pair;
 
-/// Leaves operations out as long as there is still a difference, and prints what is left.
+/// Leaves operations out as long as there is still a difference of this kind, and prints what is left.
 pub(crate) fn shrink(pair: &mut Pair, steps: &[Step], found: &Difference) {
     let mut kept: Vec<&Step> = steps.iter().collect();
     let mut text = found.text.clone();
@@ -16,11 +16,11 @@ pub(crate) fn shrink(pair: &mut Pair, steps: &[Step], found: &Difference) {
             fewer.drain(at..(at + size).min(kept.len()));
             pair.clean();
             match history::replay(pair, &fewer) {
-                Some(difference) => {
+                Some(difference) if difference.kind == found.kind => {
                     fewer.truncate(difference.at + 1);
                     (kept, text) = (fewer, difference.text);
                 }
-                None => at += size,
+                _ => at += size,
             }
         }
         if size == 1 {

@@ -1,12 +1,13 @@
 //! One of the two controllers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use klamm_cluster::{Cluster, Program, Spec};
-use klamm_metadata::{Broker, Image, Partition};
+use klamm_metadata::{Broker, Image, Partition, Record};
 use klamm_protocol::messages::alter_client_quotas::{
     AlterClientQuotasRequest, OpData, RequestEntityData, RequestEntryData,
 };
+use klamm_protocol::messages::broker_heartbeat::BrokerHeartbeatRequest;
 use klamm_protocol::{BrokerId, ErrorCode, PartitionIndex, Request, Uuid};
 use serde_json::Value;
 
@@ -33,9 +34,15 @@ pub(crate) struct Side {
     log: Log,
     /// The metadata of the new cluster.
     first: Image,
+    /// How many histories there were before this one.
+    histories: u32,
+    /// The offset of the log that each broker told last.
+    told: BTreeMap<i32, i64>,
+    /// Directories that replicas of deleted topics were in, out of sync, on the other side.
+    left_dirs: BTreeSet<Uuid>,
     pub(crate) names: Names,
     // Dropped last: its processes end with it.
-    _cluster: Cluster,
+    cluster: Cluster,
 }
 
 /// What both controllers are set up with.
@@ -50,6 +57,8 @@ pub(crate) fn spec(program: Program, features: &[&str]) -> Spec {
         .format_args(&format)
         .property("authorizer.class.name", STANDARD_AUTHORIZER)
         .property("super.users", "User:ANONYMOUS")
+        // Apache Kafka's controller would wait for more to append, each time.
+        .property("controller.quorum.append.linger.ms", "0")
         // Time plays no part: nothing happens that was not asked for.
         .property("broker.session.timeout.ms", "86400000")
         .property("klamm.broker.connection.loss.grace.ms", "0")
@@ -73,13 +82,19 @@ impl Side {
             address: address.clone(),
             log: Log::default(),
             first: Image::new(),
+            histories: 0,
+            told: BTreeMap::new(),
+            left_dirs: BTreeSet::new(),
             names: Names::default(),
-            _cluster: cluster,
+            cluster,
         };
         let port = address
             .rsplit_once(':')
             .and_then(|(_, port)| port.parse().ok());
         side.names.port(port.expect("an address has a port"));
+        side.names.text(address, "<address>");
+        let data = side.cluster.data_dir(NODE.unsigned_abs());
+        side.names.text(data.display().to_string(), "<data>");
         side.news();
         while side.log.end < FIRST_OFFSETS {
             side.write_something();
@@ -106,6 +121,10 @@ impl Side {
     /// The records since the last time.
     pub(crate) fn news(&mut self) -> Vec<Entry> {
         let news = self.log.news(&mut self.wire);
+        let news = news.unwrap_or_else(|code| {
+            let (name, tails) = (self.name, self.cluster.tails());
+            panic!("{name}: the log cannot be read: {code}\n{tails}")
+        });
         news.iter().for_each(|entry| self.names.learn(entry));
         news
     }
@@ -122,13 +141,93 @@ impl Side {
         ask(wire.or_insert_with(|| Wire::connect(address)), how, request)
     }
 
+    /// Asks as a new run of a broker, whose connection takes the place of the earlier run's where the
+    /// answer is no error.
+    pub(crate) fn ask_as_new<R: Request>(&mut self, broker: i32, how: How, request: &R) -> Said {
+        let mut wire = Wire::connect(&self.address);
+        let said = ask(&mut wire, how, request);
+        if said.response["errorCode"] == 0 {
+            self.brokers.insert(broker, wire);
+        }
+        said
+    }
+
     pub(crate) fn broker(&self, id: i32) -> Option<&Broker> {
         self.image().cluster().broker(BrokerId(id))
+    }
+
+    /// A history begins: what the last one had numbers for is counted anew.
+    pub(crate) fn start_over(&mut self) {
+        self.names.start_over();
+        self.histories += 1;
+    }
+
+    /// A broker's directory, which no history before this one has.
+    pub(crate) fn dir(&self, broker: i32, number: u8) -> Uuid {
+        let mut bytes = [0x70 + number; 16];
+        bytes[0] = u8::try_from(broker).unwrap_or(0);
+        bytes[1..5].copy_from_slice(&self.histories.to_be_bytes());
+        Uuid::from_bytes(bytes)
+    }
+
+    /// Directories that partitions of deleted topics have been in while nobody was in sync.
+    pub(crate) fn left_dirs(&self) -> &BTreeSet<Uuid> {
+        &self.log.left_dirs
+    }
+
+    /// Those of the other side.
+    pub(crate) fn learn_left_dirs(&mut self, others: &BTreeSet<Uuid>) {
+        self.left_dirs.extend(others);
+    }
+
+    /// Whether a directory may fail: where a deleted topic was in it, out of sync, Apache Kafka's controller
+    /// resigns.
+    pub(crate) fn may_fail(&self, dir: Uuid) -> bool {
+        !self.left_dirs.contains(&dir) && !self.log.left_dirs.contains(&dir)
+    }
+
+    /// Sends a broker's heartbeat by its own connection.
+    pub(crate) fn beat(&mut self, how: How, heartbeat: &BrokerHeartbeatRequest) -> Said {
+        let id = heartbeat.broker_id;
+        self.told.insert(id, heartbeat.current_metadata_offset);
+        self.ask_as(id, how, heartbeat)
+    }
+
+    /// Lets brokers tell again how far they know the log, whose registration has changed: Apache
+    /// Kafka's controller has forgotten it.
+    pub(crate) fn tell_again(&mut self, changes: &[Entry]) {
+        let changed = changes.iter().filter_map(|entry| match &entry.record {
+            Record::RegisterBroker(broker) => Some(broker.broker_id),
+            Record::BrokerRegistrationChange(change) => Some(change.broker_id),
+            _ => None,
+        });
+        for broker_id in changed {
+            let Some(broker) = self.broker(broker_id).filter(|broker| broker.is_active()) else {
+                continue;
+            };
+            let heartbeat = BrokerHeartbeatRequest {
+                broker_id,
+                broker_epoch: broker.epoch.0,
+                current_metadata_offset: self.told.get(&broker_id).copied().unwrap_or(-1),
+                ..Default::default()
+            };
+            self.beat(How::default(), &heartbeat);
+        }
     }
 
     /// A broker's epoch, or one that is none where it is not registered.
     pub(crate) fn epoch(&self, id: i32) -> i64 {
         self.broker(id).map_or(-1, |broker| broker.epoch.0)
+    }
+
+    /// Whether any partition has eligible leader replicas.
+    pub(crate) fn has_eligible_replicas(&self) -> bool {
+        let mut partitions = self
+            .image()
+            .topics()
+            .iter()
+            .flat_map(|topic| topic.partitions());
+        partitions.any(|(_, partition)| !partition.elr().is_empty())
     }
 
     /// A topic's id, or one that is none's.
@@ -152,15 +251,15 @@ impl Side {
     }
 
     /// The image as records with names in them.
-    pub(crate) fn snapshot(&self) -> Vec<String> {
+    pub(crate) fn snapshot(&self) -> Vec<Value> {
         let records = self.image().snapshot().map(|record| {
             let version = self.image().features().metadata_version();
             let version = version.map_or(0, |version| record.version(version));
             let value = record.encode(version).expect("a record of the image");
-            self.named(Entry { record, value }.shown()).to_string()
+            self.named(Entry { record, value }.shown())
         });
-        let mut records: Vec<String> = records.collect();
-        records.sort_unstable();
+        let mut records: Vec<Value> = records.collect();
+        records.sort_by_cached_key(Value::to_string);
         records
     }
 
@@ -185,9 +284,8 @@ impl Side {
                 entries: entries.collect(),
                 ..Default::default()
             };
-            let answer = self.wire.call(1, &request).ok();
-            let answer = answer.and_then(|exchange| exchange.answer);
-            let first = &answer.expect("it is sent").entries[0];
+            let answer = self.wire.ask(1, &request).ok().flatten();
+            let first = &answer.expect("quotas are changed").entries[0];
             let code = ErrorCode(first.error_code);
             assert_eq!(code, ErrorCode::NONE, "{first:?}");
         }
@@ -202,7 +300,6 @@ fn ask<R: Request>(wire: &mut Wire, how: How, request: &R) -> Said {
         None => wire.call(version, request),
         Some(principal) => wire.forward(version, request, principal),
     };
-    let exchange = ask(chosen).or_else(|_| ask(latest));
-    let exchange = exchange.unwrap_or_else(|e| panic!("{}: {e}", R::NAME));
-    exchange.said
+    let said = ask(chosen).or_else(|_| ask(latest));
+    said.unwrap_or_else(|e| panic!("{}: {e}", R::NAME))
 }

@@ -23,12 +23,6 @@ pub(crate) struct Wire {
     client: SmallString,
 }
 
-/// A request and what came of it.
-pub(crate) struct Exchange<A> {
-    pub(crate) answer: Option<A>,
-    pub(crate) said: Said,
-}
-
 /// A request and its answer, for people and to be compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Said {
@@ -48,26 +42,35 @@ impl Wire {
         }
     }
 
-    /// Asks as whoever the connection is of.
+    /// Asks, and gives the answer, or none where the connection was closed.
+    pub(crate) fn ask<R: Request>(
+        &mut self,
+        version: i16,
+        request: &R,
+    ) -> Result<Option<R::Response>, EncodeError> {
+        let bytes = self.frame(version, request)?;
+        let answer = self.exchange(&bytes);
+        Ok(answer.map(|answer| decoded::<R>(&answer, version)))
+    }
+
+    /// Asks as whoever the connection is of, and explains what was said.
     pub(crate) fn call<R: Request>(
         &mut self,
         version: i16,
         request: &R,
-    ) -> Result<Exchange<R::Response>, EncodeError> {
+    ) -> Result<Said, EncodeError> {
         let bytes = self.frame(version, request)?;
         let answer = self.exchange(&bytes);
-        let said = said::<R>(version, &bytes, answer.as_ref());
-        let answer = answer.map(|answer| decoded::<R>(&answer, version));
-        Ok(Exchange { answer, said })
+        Ok(said::<R>(version, &bytes, answer.as_ref()))
     }
 
-    /// Asks as a broker does for a client of its own.
+    /// Asks as a broker does for a client of its own, and explains what was said.
     pub(crate) fn forward<R: Request>(
         &mut self,
         version: i16,
         request: &R,
         principal: &'static str,
-    ) -> Result<Exchange<R::Response>, EncodeError> {
+    ) -> Result<Said, EncodeError> {
         let bytes = self.frame(version, request)?;
         let data = DefaultPrincipalData {
             r#type: "User".into(),
@@ -83,10 +86,7 @@ impl Wire {
             client_host_address: Bytes::from_static(&[127, 0, 0, 1]),
             ..Default::default()
         };
-        let outer = self.frame(0, &envelope)?;
-        let answer = self.exchange(&outer);
-        let answer = answer.map(|answer| decoded::<EnvelopeRequest>(&answer, 0));
-        let (inner, error) = match answer {
+        let (inner, error) = match self.ask(0, &envelope)? {
             Some(answer) => (answer.response_data, Some(answer.error_code)),
             None => (None, None),
         };
@@ -95,8 +95,7 @@ impl Wire {
             said.response = serde_json::json!({ "envelope": error });
         }
         said.principal = Some(principal);
-        let answer = inner.map(|inner| decoded::<R>(&inner, version));
-        Ok(Exchange { answer, said })
+        Ok(said)
     }
 
     fn frame<R: Request>(&self, version: i16, request: &R) -> Result<Bytes, EncodeError> {
@@ -139,6 +138,7 @@ fn open(address: &str) -> TcpStream {
     stream
 }
 
+/// The answer, all of whose bytes have a meaning.
 fn decoded<R: Request>(answer: &Bytes, version: i16) -> R::Response {
     let (_, body) = frame::decode_response::<R>(answer, version)
         .unwrap_or_else(|e| panic!("{} v{version}: {e}", R::NAME));
@@ -151,6 +151,7 @@ fn said<R: Request>(version: i16, request: &Bytes, answer: Option<&Bytes>) -> Sa
     let response = match answer {
         None => "the connection was closed".into(),
         Some(answer) => {
+            decoded::<R>(answer, version);
             let mut whole = BytesMut::with_capacity(LENGTH + answer.len());
             whole.put_u32(u32::try_from(answer.len()).expect("a frame's length is an int32"));
             whole.put_slice(answer);

@@ -31,13 +31,6 @@ fn broker(rng: &mut Rng, image: &Image) -> i32 {
     }
 }
 
-/// A broker's directory.
-pub(super) fn dir(broker: i32, number: u8) -> Uuid {
-    let mut bytes = [0x70 + number; 16];
-    bytes[0] = u8::try_from(broker).unwrap_or(0);
-    Uuid::from_bytes(bytes)
-}
-
 /// A broker begins.
 #[derive(Debug)]
 pub(crate) struct Register {
@@ -71,8 +64,15 @@ pub(super) fn registration(rng: &mut Rng, image: &Image) -> Box<dyn Operation> {
     }
     Box::new(Register {
         broker,
-        // A new run while the session of the last one is not over is in the table of differences.
-        run: if known.is_some() { last } else { rng.u8(..) },
+        run: match known {
+            // The earlier run is connected; where it is not is in the table of differences. So is one
+            // that registers again while it hands over its partitions.
+            Some(known) => {
+                let is_new = known.in_controlled_shutdown || once_in(rng, 4);
+                last.wrapping_add(u8::from(is_new))
+            }
+            None => rng.u8(..),
+        },
         rack: pick(rng, &[None, Some("x"), Some("y"), Some("z")]),
         dirs,
         knows_epoch: rng.bool(),
@@ -81,6 +81,23 @@ pub(super) fn registration(rng: &mut Rng, image: &Image) -> Box<dyn Operation> {
         is_old: once_in(rng, 40),
         listeners: if once_in(rng, 30) { rng.u8(..3) } else { 1 },
     })
+}
+
+impl Register {
+    /// A broker with one directory, as any.
+    pub(crate) fn of(broker: i32) -> Self {
+        Self {
+            broker,
+            run: 0,
+            rack: None,
+            dirs: vec![0],
+            knows_epoch: false,
+            epoch_off: 0,
+            other_cluster: false,
+            is_old: false,
+            listeners: 1,
+        }
+    }
 }
 
 impl Operation for Register {
@@ -128,7 +145,7 @@ impl Operation for Register {
             log_dirs: self
                 .dirs
                 .iter()
-                .map(|number| dir(self.broker, *number))
+                .map(|number| side.dir(self.broker, *number))
                 .collect(),
             previous_broker_epoch: match self.knows_epoch {
                 true => side.epoch(self.broker) + i64::from(self.epoch_off),
@@ -136,7 +153,12 @@ impl Operation for Register {
             },
             ..Default::default()
         };
-        let said = side.ask_as(self.broker, how, &request);
+        let known = side.broker(self.broker);
+        let is_new = known.is_none_or(|known| known.incarnation != request.incarnation_id);
+        let said = match is_new {
+            true => side.ask_as_new(self.broker, how, &request),
+            false => side.ask_as(self.broker, how, &request),
+        };
         // The first heartbeat follows, so that the controller knows whose connection it is.
         if let (Some(0), Some(broker_epoch)) = (
             said.response["errorCode"].as_i64(),
@@ -148,7 +170,7 @@ impl Operation for Register {
                 want_fence: true,
                 ..Default::default()
             };
-            side.ask_as(self.broker, How::default(), &heartbeat);
+            side.beat(How::default(), &heartbeat);
         }
         said
     }
@@ -169,13 +191,16 @@ struct Heartbeat {
 pub(super) fn heartbeat(rng: &mut Rng, image: &Image) -> Box<dyn Operation> {
     let broker = broker(rng, image);
     let known = image.cluster().broker(BrokerId(broker));
-    let is_fenced = known.is_none_or(|broker| broker.fenced);
-    let want_fence = once_in(rng, 6);
-    let want_shut_down = once_in(rng, 8);
-    let offline = match !is_fenced && once_in(rng, 10) {
+    let is_active = known.is_some_and(|broker| broker.is_active());
+    // A failed directory and something else at once is in the table of differences.
+    let offline = match is_active && once_in(rng, 10) {
         true => vec![rng.u8(..DIRS)],
         false => Vec::new(),
     };
+    // A broker that takes its stop back is in the table, too.
+    let stops = known.is_some_and(|broker| broker.in_controlled_shutdown);
+    let want_fence = offline.is_empty() && !stops && once_in(rng, 6);
+    let want_shut_down = stops || offline.is_empty() && once_in(rng, 8);
     let cordoned = match rng.u8(..15) {
         0 => Some(vec![rng.u8(..DIRS)]),
         1 => Some(Vec::new()),
@@ -195,7 +220,12 @@ pub(super) fn heartbeat(rng: &mut Rng, image: &Image) -> Box<dyn Operation> {
 impl Operation for Heartbeat {
     fn ask(&self, side: &mut Side, how: How) -> Said {
         let epoch = side.epoch(self.broker);
-        let dirs = |numbers: &[u8]| numbers.iter().map(|n| dir(self.broker, *n)).collect();
+        let dirs = |numbers: &[u8]| -> Vec<Uuid> {
+            let dirs = numbers.iter().map(|number| side.dir(self.broker, *number));
+            dirs.collect()
+        };
+        let mut offline_log_dirs = dirs(&self.offline);
+        offline_log_dirs.retain(|dir| side.may_fail(*dir));
         let request = BrokerHeartbeatRequest {
             broker_id: self.broker,
             broker_epoch: epoch + i64::from(self.epoch_off),
@@ -205,11 +235,11 @@ impl Operation for Heartbeat {
             },
             want_fence: self.want_fence,
             want_shut_down: self.want_shut_down,
-            offline_log_dirs: dirs(&self.offline),
+            offline_log_dirs,
             cordoned_log_dirs: self.cordoned.as_deref().map(dirs),
             ..Default::default()
         };
-        side.ask_as(self.broker, how, &request)
+        side.beat(how, &request)
     }
 }
 

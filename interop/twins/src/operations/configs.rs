@@ -1,6 +1,7 @@
 //! Configs and feature levels.
 
 use fastrand::Rng;
+use klamm_metadata::{ConfigResource, ConfigResourceKind};
 use klamm_protocol::messages::alter_configs::{
     AlterConfigsRequest, AlterConfigsResource as WholeResource, AlterableConfig as WholeConfig,
 };
@@ -17,14 +18,17 @@ use crate::wire::Said;
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
 
+const LEAST_ISR: &str = "min.insync.replicas";
+const UNCLEAN: &str = "unclean.leader.election.enable";
+const COMPRESSION: &str = "compression.type";
 const KEYS: [&str; 8] = [
-    "min.insync.replicas",
-    "min.insync.replicas",
-    "unclean.leader.election.enable",
-    "unclean.leader.election.enable",
+    LEAST_ISR,
+    LEAST_ISR,
+    UNCLEAN,
+    UNCLEAN,
     "retention.ms",
     "cleanup.policy",
-    "compression.type",
+    COMPRESSION,
     "no.such.key",
 ];
 
@@ -35,11 +39,11 @@ pub(super) fn config(rng: &mut Rng) -> &'static str {
 /// A value of a config, which may be a wrong one.
 pub(super) fn value(rng: &mut Rng, key: &str) -> &'static str {
     let values: &[&str] = match key {
-        "min.insync.replicas" => &["1", "2", "2", "3", "0", "x"],
-        "unclean.leader.election.enable" => &["true", "false", "true", "false", "perhaps"],
+        LEAST_ISR => &["1", "2", "2", "3", "0", "x"],
+        UNCLEAN => &["true", "false", "true", "false", "perhaps"],
         "retention.ms" => &["1000", "-1", "-2", ""],
         "cleanup.policy" => &["compact", "delete", "compact,delete", "keep"],
-        "compression.type" => &["gzip", "producer", "tar"],
+        COMPRESSION => &["gzip", "producer", "tar"],
         _ => &["x", ""],
     };
     pick(rng, values)
@@ -72,6 +76,7 @@ struct AlterConfigs {
 
 pub(super) fn alteration(rng: &mut Rng) -> Box<dyn Operation> {
     let is_incremental = !once_in(rng, 4);
+    let validate_only = once_in(rng, 8);
     let resources = (0..rng.u8(1..=2)).map(|_| {
         let (kind, name) = resource(rng);
         let configs = (0..rng.u8(1..=2)).map(|_| {
@@ -80,6 +85,14 @@ pub(super) fn alteration(rng: &mut Rng) -> Box<dyn Operation> {
             let operation = pick(rng, &[0, 0, 0, 1, 1, 2, 3]);
             let value = Some(value(rng, key)).filter(|_| operation < 2 && !once_in(rng, 30));
             let value = value.or(Some("compact").filter(|_| operation >= 2));
+            // What nodes do with wrong values is in the table, too.
+            let value = value.map(|value| match key {
+                _ if kind != BROKER || validate_only => value,
+                LEAST_ISR if ["x", "0", "compact"].contains(&value) => "2",
+                UNCLEAN if ["perhaps", "compact"].contains(&value) => "false",
+                COMPRESSION if ["tar", "compact"].contains(&value) => "gzip",
+                _ => value,
+            });
             (key, operation, value)
         });
         let configs = configs.collect();
@@ -92,21 +105,29 @@ pub(super) fn alteration(rng: &mut Rng) -> Box<dyn Operation> {
     Box::new(AlterConfigs {
         resources: resources.collect(),
         is_incremental,
-        validate_only: once_in(rng, 8),
+        validate_only,
     })
 }
 
 impl Operation for AlterConfigs {
     fn ask(&self, side: &mut Side, how: How) -> Said {
+        // Where the least ISR is written, Apache Kafka's controller clears the ELR of partitions, but
+        // not its index of them, and resigns when it comes to one whose topic is gone.
+        let may_clear = || {
+            self.resources
+                .iter()
+                .any(|resource| resource.has_least_isr(side))
+        };
+        let validate_only = self.validate_only || side.has_eligible_replicas() && may_clear();
         match self.is_incremental {
-            true => side.ask(how, &self.incremental()),
-            false => side.ask(how, &self.whole()),
+            true => side.ask(how, &self.incremental(validate_only)),
+            false => side.ask(how, &self.whole(validate_only)),
         }
     }
 }
 
 impl AlterConfigs {
-    fn incremental(&self) -> IncrementalAlterConfigsRequest {
+    fn incremental(&self, validate_only: bool) -> IncrementalAlterConfigsRequest {
         let resources = self.resources.iter().map(|resource| AlterConfigsResource {
             resource_type: resource.kind,
             resource_name: resource.name.into(),
@@ -124,12 +145,12 @@ impl AlterConfigs {
         });
         IncrementalAlterConfigsRequest {
             resources: resources.collect(),
-            validate_only: self.validate_only,
+            validate_only,
             ..Default::default()
         }
     }
 
-    fn whole(&self) -> AlterConfigsRequest {
+    fn whole(&self, validate_only: bool) -> AlterConfigsRequest {
         let resources = self.resources.iter().map(|resource| WholeResource {
             resource_type: resource.kind,
             resource_name: resource.name.into(),
@@ -146,9 +167,18 @@ impl AlterConfigs {
         });
         AlterConfigsRequest {
             resources: resources.collect(),
-            validate_only: self.validate_only,
+            validate_only,
             ..Default::default()
         }
+    }
+}
+
+impl Resource {
+    /// Whether the least ISR is one of its configs, or of those that it gets.
+    fn has_least_isr(&self, side: &Side) -> bool {
+        let known = ConfigResource::new(ConfigResourceKind(self.kind), self.name);
+        let is_known = side.image().configs().value(&known, LEAST_ISR).is_some();
+        is_known || self.configs.iter().any(|(name, ..)| *name == LEAST_ISR)
     }
 }
 
@@ -185,6 +215,11 @@ impl Operation for DescribeConfigs {
             ..Default::default()
         };
         side.ask(how, &request)
+    }
+
+    // It tells of the configs that its node has taken over.
+    fn may_be_behind(&self) -> bool {
+        true
     }
 }
 

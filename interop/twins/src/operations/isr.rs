@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use klamm_metadata::Image;
+use klamm_protocol::BrokerId;
 use klamm_protocol::messages::alter_partition::{
     AlterPartitionRequest, BrokerState, RequestPartitionData, RequestTopicData,
 };
@@ -10,7 +11,7 @@ use klamm_protocol::messages::assign_replicas_to_dirs::{
     RequestTopicData as DirectoryTopic,
 };
 
-use super::{How, Operation, brokers, off, once_in, partition, pick, place};
+use super::{How, Operation, off, once_in, partition, pick, place};
 use crate::side::Side;
 use crate::wire::Said;
 
@@ -56,12 +57,22 @@ pub(super) fn alteration(rng: &mut Rng, image: &Image) -> Box<dyn Operation> {
     if once_in(rng, 30) {
         new.push(rng.i32(1..=6));
     }
+    // A replica in a directory that has failed is in the table of differences.
+    let is_online = |id: i32| {
+        let broker = image.cluster().broker(BrokerId(id));
+        let dir = known.and_then(|partition| partition.directory(BrokerId(id)));
+        broker
+            .zip(dir)
+            .is_none_or(|(broker, dir)| broker.has_online_dir(dir))
+    };
+    new.retain(|id| is_online(*id));
     if once_in(rng, 40) {
         new.retain(|id| *id != broker);
     }
     let is_recovering = known.is_some_and(|p| p.recovery().to_wire() == 1);
     let recovery = match rng.u8(..12) {
-        0 => rng.i8(0..=2),
+        // A state that is none is in the table of differences.
+        0 => rng.i8(0..=1),
         _ => i8::from(is_recovering && rng.bool()),
     };
     let isr = new.into_iter().map(|id| match rng.u8(..40) {
@@ -154,7 +165,7 @@ impl Operation for AssignDirs {
             broker_id: self.broker,
             broker_epoch: side.epoch(self.broker) + i64::from(self.epoch_off),
             directories: vec![RequestDirectoryData {
-                id: brokers::dir(self.broker, self.dir),
+                id: side.dir(self.broker, self.dir),
                 topics: topics.collect(),
                 ..Default::default()
             }],

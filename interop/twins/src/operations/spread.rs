@@ -9,6 +9,7 @@ use klamm_protocol::messages::create_topics::{CreatableTopic, CreateTopicsReques
 use klamm_protocol::{BrokerId, Request};
 use serde_json::{Value, json};
 
+use super::topics::create;
 use super::{How, Operation, once_in};
 use crate::log::Entry;
 use crate::side::Side;
@@ -53,7 +54,7 @@ impl Operation for Spread {
         // Before version 4 there are no defaults.
         let is_old = CreateTopicsRequest::STABLE.max - i16::from(how.version % 6) < 4;
         let version = if is_old { 0 } else { how.version };
-        side.ask(How { version, ..how }, &request)
+        create(side, How { version, ..how }, &request)
     }
 
     fn spread(&self) -> Option<&Spread> {
