@@ -32,6 +32,8 @@ pub(crate) struct Index {
     pending: Vec<Entry>,
     /// The last of all.
     last: Option<Entry>,
+    /// Whether the file may have entries that are not durable.
+    is_dirty: bool,
 }
 
 /// How many entries wait in memory, at most.
@@ -48,6 +50,7 @@ impl Index {
             stored: 0,
             pending: Vec::new(),
             last: None,
+            is_dirty: false,
         }
     }
 
@@ -117,15 +120,46 @@ impl Index {
         file.write_all(&mut [IoSlice::new(&self.pending_bytes())], at)?;
         self.stored += self.pending.len() as u64;
         self.pending.clear();
+        self.is_dirty = true;
         Ok(())
     }
 
-    /// Replaces the file by the entries in memory, which are all.
+    /// Replaces the file by the entries in memory, which are all, durably.
     pub(crate) fn replace(&mut self, files: &LogFiles) -> io::Result<()> {
         files.replace(self.base, self.kind, &self.pending_bytes())?;
         self.stored = self.pending.len() as u64;
         self.pending.clear();
+        self.is_dirty = false;
         Ok(())
+    }
+
+    /// The same, durable with [`Index::sync`]. A file that is right is left as it is.
+    pub(crate) fn rewrite(&mut self, files: &LogFiles) -> io::Result<()> {
+        let bytes = self.pending_bytes();
+        let is_right = self.is_in_file(files, &bytes)?;
+        if !is_right {
+            let file = files.empty(self.base, self.kind)?;
+            file.write_all(&mut [IoSlice::new(&bytes)], 0)?;
+        }
+        self.stored = self.pending.len() as u64;
+        self.pending.clear();
+        // Who wrote it may have been killed before it was durable.
+        self.is_dirty = !is_right || self.stored > 0;
+        Ok(())
+    }
+
+    fn is_in_file(&self, files: &LogFiles, bytes: &[u8]) -> io::Result<bool> {
+        let file = match files.file(self.base, self.kind) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        if file.size()? != bytes.len() as u64 {
+            return Ok(false);
+        }
+        let mut there = Vec::new();
+        file.read_full(&mut there, bytes.len(), 0)?;
+        Ok(there == bytes)
     }
 
     fn pending_bytes(&self) -> Vec<u8> {
@@ -143,7 +177,11 @@ impl Index {
     /// Makes the index durable.
     pub(crate) fn sync(&mut self, files: &LogFiles) -> io::Result<()> {
         self.store(files)?;
-        files.file(self.base, self.kind)?.sync()
+        if self.is_dirty {
+            files.file(self.base, self.kind)?.sync()?;
+            self.is_dirty = false;
+        }
+        Ok(())
     }
 
     /// The last entry that a predicate holds for, if it holds for some entries and then for none.
@@ -203,6 +241,7 @@ impl Index {
             None => {
                 let file = files.file(self.base, self.kind)?;
                 file.set_size(count * self.entry_len())?;
+                self.is_dirty = true;
                 self.stored = count;
                 self.pending.clear();
             }

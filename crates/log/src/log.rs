@@ -15,6 +15,7 @@ use crate::segment::{Active, SCAN_WINDOW, Segment, Wrong};
 use crate::storage::File;
 
 mod append;
+mod files_there;
 mod open;
 mod producer_snapshots;
 mod slice;
@@ -285,7 +286,7 @@ impl Log {
     /// As [`Log::close`], where others still read. Nothing may be appended any more.
     pub fn finish(&mut self) -> Result<Offset, LogError> {
         self.check()?;
-        let finished = self.active.finish(&self.files);
+        let finished = self.active.finish(&self.files, self.flushed >= self.end);
         self.or_failed(finished)?;
         self.flushed = self.end;
         Ok(self.end)

@@ -256,9 +256,12 @@ impl Active {
             .map_err(self.index_error(files, Kind::TimeIndex))
     }
 
-    /// Makes everything durable, with the index entries that belong at the end.
-    pub(crate) fn finish(&mut self, files: &LogFiles) -> Result<(), LogError> {
-        self.sync(files)?;
+    /// Makes everything durable, with the index entries that belong at the end; of its batches what
+    /// is not durable yet.
+    pub(crate) fn finish(&mut self, files: &LogFiles, is_flushed: bool) -> Result<(), LogError> {
+        if !is_flushed {
+            self.sync(files)?;
+        }
         self.add_time();
         self.offsets
             .sync(files)

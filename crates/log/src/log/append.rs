@@ -212,7 +212,8 @@ impl Log {
         if self.active.end() == 0 {
             return Ok(());
         }
-        let rolled = roll(&mut self.active, &self.files, self.end);
+        let is_flushed = self.flushed >= self.end;
+        let rolled = roll(&mut self.active, &self.files, self.end, is_flushed);
         let closed = self.active.segment;
         self.active = self.or_failed(rolled)?;
         self.closed.push(closed);
@@ -221,8 +222,13 @@ impl Log {
     }
 }
 
-fn roll(active: &mut Active, files: &LogFiles, end: Offset) -> Result<Active, LogError> {
-    active.finish(files)?;
+fn roll(
+    active: &mut Active,
+    files: &LogFiles,
+    end: Offset,
+    is_flushed: bool,
+) -> Result<Active, LogError> {
+    active.finish(files, is_flushed)?;
     Active::create(files, end, active.interval())
 }
 

@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use klamm_protocol::{EpochEntry, LeaderEpoch, LeaderEpochs, Offset};
 
+use super::files_there::find_segments;
 use super::{EPOCHS_FILE, Log};
 use crate::checkpoint;
 use crate::error::{After, Damage, LogError};
@@ -75,10 +75,15 @@ impl Log {
         let files = LogFiles::new(dir, open_files);
         let mut recovery = Recovery::default();
         let mut segments = find_segments(&files)?;
+        let known_to = match recover {
+            Recover::From(point) => Some(point),
+            Recover::All | Recover::Nothing => None,
+        };
         let (epochs, recover) = match read_epochs(&*files.dir) {
             Ok(Some(epochs)) => (epochs, recover),
             missing => {
-                recovery.epochs_rebuilt = !segments.is_empty();
+                let is_empty = segments.iter().all(|segment| segment.len == 0);
+                recovery.epochs_rebuilt = !(is_empty && matches!(missing, Ok(None)));
                 if let Err(e @ LogError::Io { .. }) = missing {
                     return Err(e);
                 }
@@ -101,6 +106,8 @@ impl Log {
             files,
             options,
             recover,
+            known_to,
+            has_closed: !segments.is_empty(),
             recovery,
         };
         for (segment, next) in segments
@@ -146,60 +153,6 @@ impl Log {
     }
 }
 
-/// The segments that are there, oldest first. Files that belong to none are removed, as are those
-/// that Apache Kafka has marked as deleted.
-fn find_segments(files: &LogFiles) -> Result<Vec<Segment>, LogError> {
-    let dir = &files.dir;
-    let names = dir.names();
-    let names = names.map_err(LogError::io("list", dir.path().to_owned()))?;
-    let mut found: BTreeMap<Offset, Vec<Kind>> = BTreeMap::new();
-    let mut leftover = Vec::new();
-    for name in names {
-        match Kind::parse(&name) {
-            Some((base, kind)) => found.entry(base).or_default().push(kind),
-            None if name.ends_with(".log.swap") => {
-                return Err(LogError::Unreadable {
-                    file: dir.file(&name),
-                    problem:
-                        "Apache Kafka was stopped while it replaced segments by compacted ones; \
-                              start it on this directory once more, so that it finishes that"
-                            .into(),
-                });
-            }
-            None if is_leftover(&name) => leftover.push(name),
-            None => {}
-        }
-    }
-    let mut segments = Vec::new();
-    for (base, kinds) in found {
-        if !kinds.contains(&Kind::Log) {
-            // A snapshot of the producers at the end of the log has an offset of its own.
-            let orphans = kinds.iter().filter(|&&kind| kind != Kind::ProducerSnapshot);
-            leftover.extend(orphans.map(|kind| kind.name(base)));
-            continue;
-        }
-        let len = files.file(base, Kind::Log).and_then(|file| file.size());
-        let len = len.map_err(LogError::io("open", dir.file(&Kind::Log.name(base))))?;
-        segments.push(Segment { base, len });
-    }
-    for name in leftover {
-        let removed = dir.remove_if_there(&name);
-        removed.map_err(LogError::io("remove", dir.file(&name)))?;
-    }
-    Ok(segments)
-}
-
-/// Whether a file is left over from something that a crash, or a stop, has interrupted.
-fn is_leftover(name: &str) -> bool {
-    let segment = name.split_once('.').is_some_and(|(offset, _)| {
-        offset.len() == crate::names::OFFSET_DIGITS && number::<i64>(offset).is_some()
-    });
-    let is_temporary = [".deleted", ".cleaned", ".tmp"]
-        .iter()
-        .any(|suffix| name.ends_with(suffix));
-    is_temporary && (segment || name == "leader-epoch-checkpoint.tmp")
-}
-
 fn read_epochs(dir: &dyn Dir) -> Result<Option<LeaderEpochs>, LogError> {
     let entry = |line: &str| {
         let (epoch, start) = line.split_once(' ')?;
@@ -216,6 +169,10 @@ struct Opening {
     files: LogFiles,
     options: LogOptions,
     recover: Recover,
+    /// The recovery point, if there is one: the log was begun before it was written.
+    known_to: Option<Offset>,
+    /// Whether there are segments before the last.
+    has_closed: bool,
     recovery: Recovery,
     /// As in the file.
     known: LeaderEpochs,
@@ -276,14 +233,25 @@ impl Opening {
         if let Some(damage) = end.damage {
             self.cut(segment, end.position, damage)?;
         }
-        scanned.sync(&self.files)?;
-        let dir = &self.files.dir;
-        dir.sync()
-            .map_err(LogError::io("flush", dir.path().to_owned()))?;
-        // Where all of them are read again anyway, old files are of no use.
+        // A broker has thousands of logs, most of them idle: what is durable is not flushed again.
+        let is_flushed = |to: Offset| self.known_to.is_some_and(|point| to <= point);
+        if scanned.end() > 0 && !is_flushed(self.next) {
+            scanned.sync(&self.files)?;
+        }
+        let is_begun = match self.has_closed {
+            false => self.known_to.is_some(),
+            true => self.known_to.is_some_and(|point| segment.base < point),
+        };
+        if !is_begun {
+            let dir = &self.files.dir;
+            dir.sync()
+                .map_err(LogError::io("flush", dir.path().to_owned()))?;
+        }
+        // Where all of them are read again anyway, old files are of no use; neither are durable ones,
+        // before the segment is closed.
         for index in [&mut scanned.offsets, &mut scanned.times] {
-            let replaced = index.replace(&self.files);
-            replaced.map_err(LogError::io("write", self.files.dir.path().to_owned()))?;
+            let rewritten = index.rewrite(&self.files);
+            rewritten.map_err(LogError::io("write", self.files.dir.path().to_owned()))?;
         }
         Ok(scanned)
     }

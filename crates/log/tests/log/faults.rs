@@ -135,3 +135,31 @@ fn a_full_disk_costs_what_did_not_fit_and_no_more() {
     log.append(second.bytes().clone(), 0).unwrap();
     assert_eq!(all(&log), [first, second]);
 }
+
+/// A broker that comes back has thousands of logs that nobody wrote to: each flush of one counts.
+#[test]
+fn a_log_of_which_everything_was_flushed_is_opened_without_a_flush() {
+    for (count, operation) in
+        (0..12).flat_map(|count| [Operation::Sync, Operation::SyncDir].map(|op| (count, op)))
+    {
+        let dir = MemDir::default();
+        let (mut log, _) = open(&dir, SMALL, Recover::All).unwrap();
+        for base in 0..count {
+            let batch = batch(base, 1, 1, 180, base);
+            log.append(batch.into_bytes(), 0).unwrap();
+        }
+        let point = log.flush().unwrap();
+        drop(log);
+        dir.fail(Fault {
+            operation,
+            after: 0,
+            error: io::ErrorKind::Other,
+        });
+        let (log, _) = open(&dir, SMALL, Recover::From(point)).unwrap();
+        assert_eq!((log.end(), log.flushed()), (Offset(count), Offset(count)));
+        if count == 0 {
+            log.close().unwrap();
+        }
+        assert!(dir.fault_is_pending(), "{operation:?}, {count} batches");
+    }
+}

@@ -50,6 +50,10 @@ fn latest_snapshot(log: &Log) -> Result<Producers, LogError> {
 /// Writes a snapshot of what is known. Of those between segments only this one stays.
 pub(super) fn save(log: &Log, producers: &Producers) -> Result<(), LogError> {
     let at = producers.end();
+    if log.is_empty() && producers.iter().next().is_none() {
+        // A broker may have thousands of these, and each file is flushed.
+        return Ok(());
+    }
     match producers.to_snapshot() {
         Ok(bytes) => log.write_producer_snapshot(at, &bytes)?,
         // What it is made of came out of batches, so that it fits.
