@@ -109,6 +109,8 @@ pub(crate) struct Controllers {
     connector: Arc<dyn Connector>,
     options: ConnectionOptions,
     timeout: Duration,
+    /// What the one that was connected to last offers.
+    offered: Arc<watch::Sender<Option<ServerVersions>>>,
 }
 
 impl fmt::Debug for Controllers {
@@ -132,6 +134,7 @@ impl Controllers {
             connector,
             options,
             timeout,
+            offered: Arc::new(watch::Sender::new(None)),
         }
     }
 
@@ -160,6 +163,12 @@ struct Link {
 }
 
 impl ControllerChannel {
+    /// The versions of an API that the controller offers, as far as it is known.
+    pub(crate) fn offered(&self, api: ApiKey) -> Option<VersionRange> {
+        let offered = self.controllers.offered.borrow();
+        offered.as_ref().map(|versions| versions.offered(api))
+    }
+
     /// Asks the active controller until it answers, in the latest version that both have. A
     /// request whose answer is lost, or that reached a controller that leads no more, is sent again.
     pub(crate) async fn ask<R: ToController>(
@@ -266,6 +275,8 @@ impl ControllerChannel {
             connection,
             versions,
         });
+        let versions = Some(made.versions.clone());
+        self.controllers.offered.send_replace(versions);
         *link = Some(Arc::clone(&made));
         Ok(made)
     }

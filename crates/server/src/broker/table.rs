@@ -32,13 +32,15 @@ use klamm_protocol::messages::update_features::UpdateFeaturesRequest;
 use klamm_protocol::{ApiKey, Segments, VersionRange};
 
 use super::call::{Call, Serve, served};
-use super::forward::forwarded;
+use super::forward::{Change, changed, forwarded};
 use crate::apis::{Answering, Api};
 
 /// An API that is served.
 pub(super) struct Row {
     pub(super) key: ApiKey,
     pub(super) versions: VersionRange,
+    /// Whether the controller answers.
+    pub(super) is_forwarded: bool,
     pub(super) serve: fn(Call, Bytes) -> Answering<Option<Segments>>,
 }
 
@@ -46,6 +48,7 @@ const fn own<R: Serve>() -> Row {
     Row {
         key: R::KEY,
         versions: R::STABLE,
+        is_forwarded: false,
         serve: served::<R>,
     }
 }
@@ -54,7 +57,16 @@ const fn controllers<R: Api>() -> Row {
     Row {
         key: R::KEY,
         versions: R::STABLE,
+        is_forwarded: true,
         serve: forwarded::<R>,
+    }
+}
+
+/// One whose answer comes when this broker knows of the change.
+const fn changes<R: Change>() -> Row {
+    Row {
+        serve: changed::<R>,
+        ..controllers::<R>()
     }
 }
 
@@ -65,8 +77,8 @@ pub(super) const TABLE: &[Row] = &[
     own::<ListOffsetsRequest>(),
     own::<MetadataRequest>(),
     own::<ApiVersionsRequest>(),
-    controllers::<CreateTopicsRequest>(),
-    controllers::<DeleteTopicsRequest>(),
+    changes::<CreateTopicsRequest>(),
+    changes::<DeleteTopicsRequest>(),
     own::<DeleteRecordsRequest>(),
     own::<InitProducerIdRequest>(),
     own::<OffsetForLeaderEpochRequest>(),
@@ -75,7 +87,7 @@ pub(super) const TABLE: &[Row] = &[
     own::<DescribeConfigsRequest>(),
     controllers::<AlterConfigsRequest>(),
     own::<DescribeLogDirsRequest>(),
-    controllers::<CreatePartitionsRequest>(),
+    changes::<CreatePartitionsRequest>(),
     controllers::<CreateDelegationTokenRequest>(),
     controllers::<RenewDelegationTokenRequest>(),
     controllers::<ExpireDelegationTokenRequest>(),

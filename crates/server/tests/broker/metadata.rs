@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use klamm_client::{
     Admin, DescribeClusterOptions, DescribeTopicsOptions, ElectLeadersError, ElectLeadersOptions,
-    ElectionScope, ElectionType, PartitionDescription, TopicPartition, TopicSelection,
+    ElectionScope, ElectionType, NewPartitions, NewTopic, PartitionDescription, TopicPartition,
+    TopicSelection,
 };
 use klamm_protocol::BrokerId;
 use tokio::time::Instant;
@@ -76,6 +77,56 @@ async fn any_broker_will_do() {
         cluster
             .until(id, &topic, "the preferred leader leads", is_led_by(1))
             .await;
+    }
+}
+
+/// Some clients look for a topic as soon as it is made, and take it for gone where it is not known.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_makes_a_change_sees_it() {
+    let cluster = Cluster::of(1).await;
+    let admin = cluster.admin(1).await;
+    for n in 0..20 {
+        let topic = format!("topic-{n}");
+        let selection = TopicSelection::named([topic.as_str()]);
+        let described = async || {
+            let options = DescribeTopicsOptions::default();
+            let described = admin.describe_topics(&selection, options).await;
+            described.expect("an answer").remove(&*topic)
+        };
+        let partitions = async || {
+            let described = described().await.expect("an answer");
+            described.map(|topic| topic.partitions.len())
+        };
+        let new = NewTopic::new(topic.as_str(), 1, 1);
+        let made = admin.create_topics(&[new], Default::default()).await;
+        assert!(
+            made.expect("an answer")
+                .into_values()
+                .all(|made| made.is_ok())
+        );
+        assert_eq!(partitions().await.expect("it is there"), 1);
+        let more = NewPartitions {
+            total: 3,
+            assignments: None,
+        };
+        let grown = [(topic.as_str().into(), more)].into();
+        let grown = admin.create_partitions(&grown, Default::default()).await;
+        assert!(
+            grown
+                .expect("an answer")
+                .into_values()
+                .all(|grown| grown.is_ok())
+        );
+        assert_eq!(partitions().await.expect("it is there"), 3);
+        let gone = admin
+            .delete_topics(&[topic.as_str().into()], Default::default())
+            .await;
+        assert!(
+            gone.expect("an answer")
+                .into_values()
+                .all(|gone| gone.is_ok())
+        );
+        assert!(partitions().await.is_err());
     }
 }
 
