@@ -135,6 +135,16 @@ pub enum StartError {
     Thread(io::Error),
 }
 
+impl StartError {
+    /// Whether the disk refuses a directory, rather than what is in it being wrong.
+    pub(crate) fn is_of_the_disk(&self) -> bool {
+        matches!(
+            self,
+            Self::Dir { .. } | Self::Lock(LockError::Io { .. }) | Self::Log(LogError::Io { .. })
+        )
+    }
+}
+
 /// A controller that runs.
 #[derive(Debug)]
 pub struct ControllerNode {

@@ -24,6 +24,7 @@ mod watchers;
 mod tests;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -55,6 +56,8 @@ struct Shared {
     settings: ReplicaSettings,
     clock: Clock,
     dirs: Vec<Arc<LogDir>>,
+    /// Directories of the configuration that could not be opened at the start.
+    unusable: Vec<PathBuf>,
     open_files: Arc<OpenFiles>,
     /// What the metadata said last.
     image: RwLock<Arc<Image>>,

@@ -1,6 +1,7 @@
 //! How a broker is put together.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -65,7 +66,7 @@ pub(super) struct KeeperThread {
 
 /// Starts a broker within the runtime that is to run it.
 pub(super) async fn start(settings: BrokerSettings) -> Result<Parts, StartError> {
-    let homes = open_homes(&settings)?;
+    let Homes { homes, unusable } = open_homes(&settings)?;
     let listeners = &settings.node.broker_listeners;
     let bound = bind(listeners, settings.connections.listen_backlog).await?;
     let addresses = bound.iter().map(Bound::address).collect();
@@ -79,7 +80,7 @@ pub(super) async fn start(settings: BrokerSettings) -> Result<Parts, StartError>
         homes,
     };
     let (questions, asked) = mpsc::channel(MAX_QUESTIONS);
-    let replicas = starting.open_replicas(questions).await?;
+    let replicas = starting.open_replicas(unusable, questions).await?;
     let active = watch::Sender::new(None);
     let controllers = starting.controllers(&active);
     let feed = Feed::default();
@@ -153,13 +154,29 @@ fn keep(keeper: Keeper, mut closing: watch::Receiver<bool>) -> Result<KeeperThre
     Ok(KeeperThread { ended, thread })
 }
 
-/// The directories of a node: first that of the metadata log, then the others.
-fn open_homes(settings: &BrokerSettings) -> Result<Vec<Home>, StartError> {
+/// The directories of a node.
+struct Homes {
+    /// First that of the metadata log, then the others.
+    homes: Vec<Home>,
+    /// Those that the disk does not give. Without that of the metadata log there is no broker.
+    unusable: Vec<PathBuf>,
+}
+
+fn open_homes(settings: &BrokerSettings) -> Result<Homes, StartError> {
     let own = &settings.node.metadata_log_dir;
     let others = settings.node.log_dirs.iter().filter(|dir| *dir != own);
     let mut homes: Vec<Home> = Vec::new();
+    let mut unusable = Vec::new();
     for path in std::iter::once(own).chain(others) {
-        let home = Home::open(path, settings.node.id)?;
+        let home = match Home::open(path, settings.node.id) {
+            Err(error) if path != own && error.is_of_the_disk() => {
+                tracing::error!(dir = %path.display(), %error,
+                    "log directory is offline; mend it and start the broker again");
+                unusable.push(path.clone());
+                continue;
+            }
+            home => home?,
+        };
         if let Some(first) = homes.first()
             && first.meta.cluster_id != home.meta.cluster_id
         {
@@ -171,7 +188,7 @@ fn open_homes(settings: &BrokerSettings) -> Result<Vec<Home>, StartError> {
         }
         homes.push(home);
     }
-    Ok(homes)
+    Ok(Homes { homes, unusable })
 }
 
 /// What the parts of a broker are made of.
@@ -203,6 +220,7 @@ impl Starting {
 
     async fn open_replicas(
         &self,
+        unusable: Vec<PathBuf>,
         questions: mpsc::Sender<Question>,
     ) -> Result<Replicas, StartError> {
         let dirs = self.log_homes();
@@ -212,7 +230,7 @@ impl Starting {
             settings: self.settings.replicas.clone(),
             inter_broker_listener: self.settings.inter_broker_listener.clone(),
             dirs: dirs.collect::<Result<_, _>>()?,
-            some_dirs_failed: false,
+            unusable,
             clock: self.clock,
             questions,
             connector: Arc::clone(&self.connector),

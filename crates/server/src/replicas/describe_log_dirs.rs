@@ -1,6 +1,7 @@
 //! DescribeLogDirs and DeleteRecords.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -149,8 +150,12 @@ impl Shared {
                 .filter(|hosted| Arc::ptr_eq(&hosted.dir, dir) && is_wanted(hosted));
             self.describe_dir(dir, inside, &moment)
         });
+        let unusable = self.unusable.iter().map(|path| DescribeLogDirsResult {
+            error_code: ErrorCode::KAFKA_STORAGE_ERROR.0,
+            ..untold(path)
+        });
         DescribeLogDirsResponse {
-            results: results.collect(),
+            results: results.chain(unusable).collect(),
             ..DescribeLogDirsResponse::default()
         }
     }
@@ -161,12 +166,7 @@ impl Shared {
         inside: impl Iterator<Item = &'h Arc<Hosted>>,
         moment: &Moment,
     ) -> DescribeLogDirsResult {
-        let mut result = DescribeLogDirsResult {
-            log_dir: dir.path().display().to_string().into(),
-            total_bytes: -1,
-            usable_bytes: -1,
-            ..DescribeLogDirsResult::default()
-        };
+        let mut result = untold(dir.path());
         if dir.is_failed() {
             result.error_code = ErrorCode::KAFKA_STORAGE_ERROR.0;
             return result;
@@ -208,5 +208,15 @@ impl Shared {
             Err(error) => tracing::warn!(%error, "the room on the disk is unknown"),
         }
         result
+    }
+}
+
+/// A directory that nothing is said of.
+fn untold(path: &Path) -> DescribeLogDirsResult {
+    DescribeLogDirsResult {
+        log_dir: path.display().to_string().into(),
+        total_bytes: -1,
+        usable_bytes: -1,
+        ..DescribeLogDirsResult::default()
     }
 }

@@ -203,10 +203,6 @@ impl Shared {
                 }
             }
         };
-        if partition.directory(self.broker) != Some(dir.id()) {
-            // Nobody takes them when the node stops.
-            let _ = self.assignments.send((place, dir.id()));
-        }
         let Opened {
             mut log,
             producers,
@@ -216,9 +212,16 @@ impl Shared {
         let state = LogState::new(log.start(), log.end(), high_watermark, log.epochs().clone());
         let replica = Replica::new(self.broker, state, producers, settings.replication);
         let settings = Arc::clone(settings);
+        let directory = dir.id();
         let hosted = Arc::new(Hosted::new(place, name, dir, log, replica, settings));
         let mut all = self.hosted.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(place, Arc::clone(&hosted));
+        drop(all);
+        // Once it is there: assignments of replicas that are not are passed over.
+        if partition.directory(self.broker) != Some(directory) {
+            // Nobody takes them when the node stops.
+            let _ = self.assignments.send((place, directory));
+        }
         Some(hosted)
     }
 
@@ -238,11 +241,21 @@ impl Shared {
     }
 
     /// The directory that the metadata names, or the one with the fewest logs where it names none;
-    /// `None` where it names one that has failed.
+    /// `None` where it names one that has failed, or may have: the log is there then, and one that
+    /// begins anew would take its place.
     fn choose_dir(&self, partition: &Partition) -> Option<Arc<LogDir>> {
         let named = partition.directory(self.broker)?;
         if let Some(dir) = self.dirs.iter().find(|dir| dir.id() == named) {
             return (!dir.is_failed()).then(|| Arc::clone(dir));
+        }
+        let is_assigned = named != directory::UNASSIGNED;
+        let has_failed = |dir: &Arc<LogDir>| dir.is_failed();
+        if is_assigned && (!self.unusable.is_empty() || self.dirs.iter().any(has_failed)) {
+            tracing::warn!(
+                directory = %named,
+                "no log is begun: the replica may be in a directory that is offline"
+            );
+            return None;
         }
         if !directory::is_reserved(named) {
             // The replica was in a directory that this node has no more, and begins anew.

@@ -42,7 +42,7 @@ pub(crate) struct Opening {
     /// The directories that can be used.
     pub(crate) dirs: Vec<Arc<LogDir>>,
     /// Those of the configuration that cannot be: the last run's end does not count as clean then.
-    pub(crate) some_dirs_failed: bool,
+    pub(crate) unusable: Vec<PathBuf>,
     /// The node's clock.
     pub(crate) clock: Clock,
     /// Where questions to the active controller go.
@@ -92,7 +92,7 @@ impl Replicas {
             settings,
             inter_broker_listener,
             dirs,
-            some_dirs_failed,
+            unusable,
             clock,
             questions,
             connector,
@@ -138,7 +138,7 @@ impl Replicas {
                 None => OpenError::None,
             });
         }
-        let is_clean = failed.is_empty() && !some_dirs_failed;
+        let is_clean = failed.is_empty() && unusable.is_empty();
         let previous_epoch = epochs[0].filter(|_| is_clean && all_equal(&epochs));
         let offline = failed.iter().map(|(dir, _)| dir.id()).collect();
         let (proposals, to_propose) = mpsc::unbounded_channel();
@@ -150,6 +150,7 @@ impl Replicas {
             settings,
             clock,
             dirs,
+            unusable,
             open_files,
             image: RwLock::new(Arc::new(Image::new())),
             hosted: RwLock::default(),

@@ -5,9 +5,11 @@
 
 mod cluster;
 mod crashes;
+mod directories;
 mod features;
 mod load;
 mod metadata;
 mod records;
 mod stops;
 mod support;
+mod versions;

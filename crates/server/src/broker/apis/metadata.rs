@@ -113,7 +113,7 @@ impl Told<'_> {
         let leader = self.view.leader(partition, self.version >= KNOWS_LISTENERS);
         let (mut replicas, mut isr) = (partition.replicas().clone(), partition.isr().clone());
         if self.version < NAMES_DEAD_REPLICAS {
-            let is_there = |id: BrokerId| self.view.all().any(|(broker, _)| broker.id == id);
+            let is_there = |id: BrokerId| self.view.alive().any(|(broker, _)| broker.id == id);
             replicas = replicas.filtered(is_there);
             isr = isr.filtered(is_there);
         }

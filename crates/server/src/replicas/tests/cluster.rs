@@ -206,7 +206,7 @@ impl Cluster {
             settings: settings.replicas.clone(),
             inter_broker_listener: LISTENER.to_owned(),
             dirs: vec![LogDir::open(self.dir(id), Uuid::from_bytes([id as u8; 16])).unwrap()],
-            some_dirs_failed: false,
+            unusable: Vec::new(),
             clock: Clock::start(),
             questions,
             connector: Arc::new(TcpConnector::default()),
