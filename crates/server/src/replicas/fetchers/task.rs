@@ -24,6 +24,8 @@ use super::session::Session;
 const FETCH_VERSIONS: VersionRange = VersionRange::new(15, i16::MAX);
 /// The versions of ListOffsets that check the leader epoch.
 const LIST_OFFSETS_VERSIONS: VersionRange = VersionRange::new(4, i16::MAX);
+/// How long a leader may be away before it is worth a line in the log.
+const QUIET: Duration = Duration::from_secs(2);
 /// The timestamps that stand for the ends of a log.
 const LATEST: i64 = -1;
 const EARLIEST: i64 = -2;
@@ -70,7 +72,7 @@ enum FetchError {
 /// Fetches until it is ended, or the replicas are gone.
 pub(super) async fn run(shared: Weak<Shared>, fetcher: Arc<Fetcher>) {
     let mut link = None;
-    let mut is_down = false;
+    let mut down: Option<Down> = None;
     let mut wishes = Wishes::default();
     loop {
         let Some(current) = shared.upgrade() else {
@@ -91,23 +93,42 @@ pub(super) async fn run(shared: Weak<Shared>, fetcher: Arc<Fetcher>) {
         }
         match round(&current, &fetcher, &mut link, &mut wishes).await {
             Ok(()) => {
-                if is_down {
+                if down.take().is_some_and(|down| down.is_told) {
                     tracing::info!(leader = %fetcher.leader, "fetching goes on");
                 }
-                is_down = false;
             }
             Err(error) => {
                 link = None;
-                // Once is enough while it lasts.
-                if !is_down && !matches!(error, FetchError::NoEpoch) {
+                let down = down.get_or_insert_with(Down::now);
+                if down.is_to_be_told() && !matches!(error, FetchError::NoEpoch) {
                     tracing::warn!(leader = %fetcher.leader, %error, "cannot fetch");
+                    down.is_told = true;
                 }
-                is_down = true;
                 let wait = current.settings.fetch.backoff.min(super::FIRST_BACKOFF * 5);
                 drop(current);
                 sleep(wait).await;
             }
         }
+    }
+}
+
+/// A leader that cannot be fetched from.
+struct Down {
+    since: Instant,
+    is_told: bool,
+}
+
+impl Down {
+    fn now() -> Self {
+        Self {
+            since: Instant::now(),
+            is_told: false,
+        }
+    }
+
+    /// Once is enough while it lasts, and what is over at once is a leader that stops or moves.
+    fn is_to_be_told(&self) -> bool {
+        !self.is_told && self.since.elapsed() >= QUIET
     }
 }
 
