@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use klamm_server::{EmbeddedCluster, EmbeddedError};
+use klamm_server::{EmbeddedCluster, EmbeddedError, StartError};
 use serde_json::json;
 
 use crate::errors::Problem;
@@ -161,5 +161,12 @@ fn start_problem(error: &EmbeddedError) -> Problem {
         | EmbeddedError::Config { .. } => Problem::misuse("there is no such cluster"),
         _ => Problem::failure("the cluster could not start"),
     };
-    problem.because(error.to_string())
+    let problem = problem.because(error.to_string());
+    match error {
+        EmbeddedError::Start {
+            source: StartError::Bind { .. },
+            ..
+        } => problem.next("give another first port with --port, or 0 for ports that are free"),
+        _ => problem,
+    }
 }
