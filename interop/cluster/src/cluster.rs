@@ -219,7 +219,7 @@ impl Cluster {
         self.node(id, |node| node.set_property(key, value));
     }
 
-    /// Starts a controller that was killed or stopped with other code, on its directory and ports.
+    /// Starts a node that was killed or stopped with other code, on its directory and ports.
     pub fn restart_as(&self, id: u32, program: Program) {
         self.node(id, |node| {
             node.program = program;

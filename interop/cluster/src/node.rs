@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use klamm_java_peer::{Java, Release};
 
-use crate::spec::{Address, Program, Spec};
+use crate::spec::{Address, Program, Role, Spec};
 use crate::wait_until;
 
 /// The directory of the partitions, beside the configuration.
@@ -39,7 +39,7 @@ impl Node {
         let log = dir.join("server.log");
         Self {
             address,
-            program: spec.program(address.role),
+            program: spec.program(&address),
             release: spec.release,
             heap_mib: spec.heap_mib,
             as_scripts_do: spec.as_scripts_do,
@@ -107,7 +107,12 @@ impl Node {
         }
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--"]).arg(binary);
-        command.args(["controller", "--config"]).arg(&self.config);
+        let role = match self.address.role {
+            Role::Controller => "controller",
+            Role::Broker => "broker",
+            Role::Combined => unreachable!("only Apache Kafka's code runs such nodes"),
+        };
+        command.args([role, "--config"]).arg(&self.config);
         command
     }
 

@@ -21,7 +21,7 @@ pub enum Role {
 pub enum Program {
     /// Apache Kafka's.
     Apache,
-    /// The `klamm` binary at this path, which runs controllers only.
+    /// The `klamm` binary at this path, which runs controllers and brokers, not both in one process.
     Klamm(PathBuf),
 }
 
@@ -36,6 +36,8 @@ pub struct Spec {
     format_args: Vec<String>,
     pub(crate) cluster_id: Option<String>,
     controllers: Program,
+    /// Brokers that do not run Apache Kafka's code.
+    programs: Vec<(u32, Program)>,
     /// What brokers run.
     pub(crate) release: Release,
     dynamic: bool,
@@ -106,6 +108,7 @@ impl Spec {
             format_args: Vec::new(),
             cluster_id: None,
             controllers: Program::Apache,
+            programs: Vec::new(),
             release: Release::Latest,
             dynamic: false,
             proxied: false,
@@ -196,6 +199,13 @@ impl Spec {
         self
     }
 
+    /// Whose code one broker runs; Apache Kafka's unless set.
+    #[must_use]
+    pub fn broker(mut self, id: u32, program: Program) -> Self {
+        self.programs.push((id, program));
+        self
+    }
+
     /// The quorum's voters can change (KIP-853); there is one controller to begin with.
     #[must_use]
     pub fn dynamic_quorum(mut self) -> Self {
@@ -226,11 +236,16 @@ impl Spec {
         Cluster::start(self)
     }
 
-    /// Whose code a node with this role runs.
-    pub(crate) fn program(&self, role: Role) -> Program {
-        match role {
+    /// Whose code a node runs.
+    pub(crate) fn program(&self, node: &Address) -> Program {
+        match node.role {
             Role::Controller => self.controllers.clone(),
-            Role::Broker | Role::Combined => Program::Apache,
+            Role::Broker => {
+                let mut programs = self.programs.iter();
+                let own = programs.find(|(id, _)| *id == node.id);
+                own.map_or(Program::Apache, |(_, program)| program.clone())
+            }
+            Role::Combined => Program::Apache,
         }
     }
 

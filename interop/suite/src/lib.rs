@@ -9,7 +9,7 @@
 )]
 
 mod klamm;
-mod librdkafka;
+mod python;
 mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 pub use klamm::binary;
-pub use librdkafka::librdkafka_python;
+pub use python::{prepared, python};
 pub use wire::Wire;
 
 /// Whether the full form of a suite was asked for, with `KLAMM_FULL=1`, instead of the short one.

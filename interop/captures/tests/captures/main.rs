@@ -38,7 +38,7 @@ impl Context {
 
 /// Starts a broker, and has each client talk to it while tcpdump listens.
 fn prepare() -> Context {
-    let python = klamm_suite::librdkafka_python();
+    let python = klamm_suite::python();
     let cluster = Spec::combined(1).start();
     let port = cluster
         .broker(1)

@@ -99,7 +99,7 @@ pub(crate) fn producing(context: &mut Context) {
 /// A preferred election of the first partition of a topic.
 fn librdkafka(bootstrap: &str, topic: &str) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/elect.py");
-    let output = Command::new(klamm_suite::librdkafka_python())
+    let output = Command::new(klamm_suite::python())
         .args([script, bootstrap, topic, "0"])
         .output()
         .unwrap();

@@ -1,0 +1,1 @@
+//! Only tests: `tests/broker` has real clients on klamm's brokers.
