@@ -44,6 +44,17 @@ pub(super) struct Row {
     pub(super) serve: fn(Call, Bytes) -> Answering<Option<Segments>>,
 }
 
+impl Row {
+    /// The versions that clients are told of, where the controller, which may be of another release,
+    /// offers these; `None` while that is not known.
+    pub(super) fn announced(&self, by_controller: Option<VersionRange>) -> VersionRange {
+        match by_controller {
+            Some(offered) if self.is_forwarded => self.versions.intersect(offered),
+            _ => self.versions,
+        }
+    }
+}
+
 const fn own<R: Serve>() -> Row {
     Row {
         key: R::KEY,
@@ -126,6 +137,25 @@ mod tests {
             );
             assert!(!row.versions.is_empty(), "{}", row.key);
         }
+    }
+
+    #[test]
+    fn what_the_controller_answers_is_cut_to_what_it_offers() {
+        for row in TABLE {
+            assert_eq!(row.announced(None), row.versions, "{}", row.key);
+            let first = VersionRange::new(row.versions.min, row.versions.min);
+            for offered in [VersionRange::NONE, first] {
+                let announced = row.announced(Some(offered));
+                let expected = if row.is_forwarded {
+                    offered
+                } else {
+                    row.versions
+                };
+                assert_eq!(announced.is_empty(), expected.is_empty(), "{}", row.key);
+                assert!(announced.is_empty() || announced == expected, "{}", row.key);
+            }
+        }
+        assert!(row(ApiKey::ELECT_LEADERS).is_some_and(|row| row.is_forwarded));
     }
 
     #[test]

@@ -10,11 +10,7 @@ impl Serve for ApiVersionsRequest {
     async fn serve(self, call: Call) -> Reply<Self::Response> {
         let published = call.broker.published();
         let offered = |row: &Row| {
-            let versions = match call.broker.forwarding.offered(row.key) {
-                // The controller may be of another release.
-                Some(offered) if row.is_forwarded => row.versions.intersect(offered),
-                _ => row.versions,
-            };
+            let versions = row.announced(call.broker.forwarding.offered(row.key));
             (!versions.is_empty()).then_some((row.key, versions))
         };
         let told = Told {
