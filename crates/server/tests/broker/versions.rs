@@ -67,6 +67,18 @@ async fn every_version_of_metadata() {
     };
     cluster.until(1, "both", "one is left", is_alone).await;
     let connection = connect(&cluster, 1).await;
+    let second = DescribeTopicPartitionsRequest {
+        topics: vec![TopicRequest {
+            name: "second".into(),
+            ..TopicRequest::default()
+        }],
+        response_partition_limit: 1,
+        ..DescribeTopicPartitionsRequest::default()
+    };
+    let answer = ask(&connection, 0, &second).await;
+    let partition = &answer.topics[0].partitions[0];
+    let code = ErrorCode(partition.error_code);
+    assert_eq!((partition.leader_id, code), (-1, ErrorCode::NONE));
     for version in MetadataRequest::STABLE.min..=MetadataRequest::STABLE.max {
         let answer = ask(&connection, version, &named("both")).await;
         assert_eq!(answer.brokers.len(), 1, "version {version}");

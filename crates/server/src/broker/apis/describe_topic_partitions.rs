@@ -121,9 +121,9 @@ impl Page<'_> {
         index: PartitionIndex,
         partition: &Partition,
     ) -> DescribeTopicPartitionsResponsePartition {
+        // As Apache Kafka: a partition without a leader is no error here, as it is in Metadata.
         let leader = self.view.leader(partition, true);
         DescribeTopicPartitionsResponsePartition {
-            error_code: leader.err().unwrap_or(ErrorCode::NONE).0,
             partition_index: index.0,
             leader_id: leader.unwrap_or(BrokerId::NONE).0,
             leader_epoch: partition.leader_epoch().0,
