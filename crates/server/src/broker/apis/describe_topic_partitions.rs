@@ -89,7 +89,13 @@ impl Page<'_> {
                 true => ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
                 false => ErrorCode::INVALID_TOPIC_EXCEPTION,
             };
-            self.response.topics.push(unknown(name, error));
+            self.response
+                .topics
+                .push(DescribeTopicPartitionsResponseTopic {
+                    // What a client may do to a topic does not hang on its being there.
+                    topic_authorized_operations: topic_operations(),
+                    ..unknown(name, error)
+                });
             return true;
         };
         let partitions = topic.partitions().filter(|(index, _)| index.0 >= from);
