@@ -5,6 +5,7 @@ mod connections;
 mod failover;
 mod forwarding;
 mod http;
+mod large;
 mod snapshots;
 mod starts;
 mod support;
