@@ -79,7 +79,7 @@ pub use heartbeat::{HeartbeatReply, heartbeat};
 pub use incremental_alter_configs::IncrementalAlterConfigs;
 pub use lost::Lost;
 pub use reassignments::{alter_partition_reassignments, list_partition_reassignments};
-pub use registration::{Registration, RegistrationError};
+pub use registration::{EarlierRun, Registered, Registration, RegistrationError};
 pub use rounds::{MAX_ELECTIONS_PER_ROUND, elect_uncleanly, rebalance};
 pub use sessions::Sessions;
 pub use time::Now;

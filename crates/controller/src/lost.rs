@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use klamm_metadata::{Broker, Cluster, Partition};
+use klamm_metadata::{Cluster, Partition};
 use klamm_protocol::BrokerId;
 
 use crate::Now;
@@ -23,14 +23,14 @@ impl Lost {
     pub fn new(cluster: &Cluster, session_end: Now) -> Self {
         let mut lost = Self::default();
         for broker in cluster.brokers().filter(|broker| broker.fenced) {
-            lost.add(broker, session_end);
+            lost.add(broker.id, session_end);
         }
         lost
     }
 
     /// A broker is fenced early; its session would end then.
-    pub fn add(&mut self, broker: &Broker, session_end: Now) {
-        self.brokers.insert(broker.id, session_end);
+    pub fn add(&mut self, id: BrokerId, session_end: Now) {
+        self.brokers.insert(id, session_end);
     }
 
     /// Forgets those who are back or gone, and those whose sessions are over by now. The answer is

@@ -28,8 +28,31 @@ pub struct Registration<'a> {
     pub cluster_id: &'a str,
     /// The offset of the next record, which becomes the broker's epoch.
     pub next_offset: Offset,
-    /// Whether the broker's earlier run still has a connection to the controller.
-    pub earlier_connected: bool,
+    /// What connections say of the broker's earlier run.
+    pub earlier: EarlierRun,
+}
+
+/// What the controller's connections say of the run of a broker that is registered, when another one
+/// asks to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlierRun {
+    /// It has none.
+    Gone,
+    /// The broker has some that tell its id and not its run, and may be of either: whoever registers
+    /// has followed the metadata log before.
+    Unknown,
+    /// It has one.
+    Connected,
+}
+
+/// What comes of a registration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Registered {
+    /// The answer.
+    pub response: BrokerRegistrationResponse,
+    /// The earlier run's session would have ended then. Until it would, the caller awaits the broker
+    /// ([`Lost::add`](crate::Lost::add)): what it had alone, its next run may bring back.
+    pub awaited_until: Option<Now>,
 }
 
 /// Why a broker is not registered.
@@ -84,16 +107,26 @@ impl Registration<'_> {
     /// Registers the broker. A new run of it is fenced, and out of every ISR, until it has caught up;
     /// a repeated request of the same run keeps its epoch and state. The caller tells
     /// [`Sessions::registered`] of it.
+    ///
+    /// A new run need not wait until the session of the earlier one is over, where that one is known to
+    /// have ended. Then leaders are elected cleanly or not at all, as when a broker is lost.
     pub fn decide(
         &self,
         view: &View<'_>,
         sessions: &Sessions,
         now: Now,
-    ) -> Result<Decision<BrokerRegistrationResponse>, RegistrationError> {
+    ) -> Result<Decision<Registered>, RegistrationError> {
         let id = BrokerId(self.request.broker_id);
         let known = view.image().cluster().broker(id);
         self.check(view, known, sessions, now)?;
-        let mut decision = Decision::answer(BrokerRegistrationResponse::default());
+        let other_run = known.filter(|known| known.incarnation != self.request.incarnation_id);
+        let in_service = other_run.filter(|other| !other.fenced);
+        let awaited_until = in_service.and_then(|other| sessions.valid_until(other, now));
+        let mut decision = Decision::answer(Registered {
+            awaited_until,
+            ..Registered::default()
+        });
+        let view = &awaited_until.map_or(*view, |_| view.as_replaced(id));
         let same_run = known.filter(|known| known.incarnation == self.request.incarnation_id);
         if same_run.is_none() {
             let elr_enabled = view.image().features().elr_enabled();
@@ -106,7 +139,7 @@ impl Registration<'_> {
         decision
             .records
             .push(self.record(view, epoch, same_run).into());
-        decision.response.broker_epoch = epoch.0;
+        decision.response.response.broker_epoch = epoch.0;
         Ok(decision)
     }
 
@@ -130,7 +163,7 @@ impl Registration<'_> {
         }
         let other_run = known.filter(|known| known.incarnation != request.incarnation_id);
         if let Some(other) = other_run.filter(|other| sessions.is_valid(other, now))
-            && self.earlier_connected
+            && self.may_be_alive(other)
         {
             return Err(RegistrationError::Duplicate(other.id));
         }
@@ -141,6 +174,17 @@ impl Registration<'_> {
             self.check_log_dirs(view)?;
         }
         self.check_features(view)
+    }
+
+    /// Whether an earlier run may not have ended. A run locks its log directories: who has one of them
+    /// now has it after the earlier run.
+    fn may_be_alive(&self, earlier: &Broker) -> bool {
+        let mut named = self.request.log_dirs.iter();
+        match self.earlier {
+            EarlierRun::Gone => false,
+            EarlierRun::Unknown => !named.any(|id| earlier.log_dirs.contains(id)),
+            EarlierRun::Connected => true,
+        }
     }
 
     fn check_log_dirs(&self, view: &View<'_>) -> Result<(), RegistrationError> {

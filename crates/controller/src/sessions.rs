@@ -80,7 +80,12 @@ impl Sessions {
 
     /// Whether this registration of a broker, which may be fenced, has been heard of lately.
     pub fn is_valid(&self, broker: &Broker, now: Now) -> bool {
-        self.end(broker).is_some_and(|end| now <= end)
+        self.valid_until(broker, now).is_some()
+    }
+
+    /// When the session of this registration of a broker ends, if it has not.
+    pub(crate) fn valid_until(&self, broker: &Broker, now: Now) -> Option<Now> {
+        self.end(broker).filter(|end| now <= *end)
     }
 
     /// How long this registration of a broker has not been heard of.

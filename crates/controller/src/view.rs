@@ -73,6 +73,7 @@ pub struct View<'a> {
     metadata_version: MetadataVersion,
     lost: Option<&'a Lost>,
     coming: Option<BrokerId>,
+    replaced: Option<BrokerId>,
 }
 
 impl<'a> View<'a> {
@@ -85,6 +86,7 @@ impl<'a> View<'a> {
             metadata_version,
             lost: None,
             coming: None,
+            replaced: None,
         })
     }
 
@@ -100,9 +102,19 @@ impl<'a> View<'a> {
         Self { coming, ..self }
     }
 
+    /// The same in the moment in which another run takes the place of one that was in service.
+    pub(crate) fn as_replaced(self, broker: BrokerId) -> Self {
+        let replaced = Some(broker);
+        Self { replaced, ..self }
+    }
+
     /// Whether a partition's records may be with a broker alone that may come back.
     pub(crate) fn awaits(&self, partition: &Partition) -> bool {
         let cluster = self.image.cluster();
+        let mut has_all = partition.isr().iter().chain(partition.elr().iter());
+        if has_all.any(|id| self.replaced == Some(*id)) {
+            return true;
+        }
         self.lost
             .is_some_and(|lost| lost.may_have(cluster, partition, self.coming))
     }

@@ -7,6 +7,7 @@ mod handle;
 mod pace;
 mod presence;
 mod reading;
+mod refusals;
 mod rounds;
 mod timers;
 
@@ -35,6 +36,7 @@ use crate::node::NodeInfo;
 use crate::quorum::{DiskEvent, Loaded, Quorum, QuorumAnswer, QuorumEvent, StoreError};
 use active::Lead;
 use handle::{Inputs, Work};
+use refusals::Refusals;
 use rounds::{RoundSettings, Rounds};
 
 /// How many requests are taken before the controller looks at its clock again.
@@ -241,6 +243,7 @@ impl Controller {
             pace: Pace::new(&self.node.settings.metadata_log, log_bytes, now.elapsed),
             rounds: Rounds::new(RoundSettings::of(&self.node.settings), now.elapsed),
             lost: self.awaited(&image, now),
+            refusals: Refusals::default(),
             image,
             is_broken: false,
             begun_at: None,

@@ -1,6 +1,6 @@
 //! What is asked of a controller, and what it answers.
 
-use klamm_controller::HeartbeatReply;
+use klamm_controller::{HeartbeatReply, Registered};
 use klamm_protocol::BrokerId;
 use klamm_protocol::messages::alter_partition::{AlterPartitionRequest, AlterPartitionResponse};
 use klamm_protocol::messages::alter_partition_reassignments::{
@@ -85,6 +85,12 @@ asks! {
     Reassign(AlterPartitionReassignmentsRequest, AlterPartitionReassignmentsResponse),
     List(ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse),
     Unregister(UnregisterBrokerRequest, UnregisterBrokerResponse),
+}
+
+impl From<Registered> for Reply {
+    fn from(registered: Registered) -> Self {
+        registered.response.into()
+    }
 }
 
 impl From<HeartbeatReply> for Reply {

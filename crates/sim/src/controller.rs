@@ -9,7 +9,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use klamm_controller::{
     AlterPartition, ControllerConfig, CreatePartitions, CreateTopics, Decision, DeleteTopics,
-    ElectLeaders, IncrementalAlterConfigs, Lost, Now, Registration, Sessions, View,
+    EarlierRun, ElectLeaders, IncrementalAlterConfigs, Lost, Now, Registration, Sessions, View,
     alter_partition_reassignments, assign_replicas_to_dirs, heartbeat,
     list_partition_reassignments, unregister,
 };
@@ -111,12 +111,16 @@ impl Lead {
                     version: 4,
                     cluster_id: CLUSTER_ID,
                     next_offset: at.next_offset,
-                    earlier_connected: known
-                        .is_some_and(|known| self.presence.has_run(id, known.epoch)),
+                    earlier: known
+                        .map_or(EarlierRun::Gone, |known| self.presence.run(id, known.epoch)),
                 };
                 match registration.decide(&view, &self.sessions, at.now) {
                     Ok(decision) => {
-                        let epoch = BrokerEpoch(decision.response.broker_epoch);
+                        let registered = &decision.response;
+                        if let Some(until) = registered.awaited_until {
+                            self.lost.add(id, until);
+                        }
+                        let epoch = BrokerEpoch(registered.response.broker_epoch);
                         self.sessions.registered(id, epoch, at.now);
                         decision.into()
                     }

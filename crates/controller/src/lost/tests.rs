@@ -30,7 +30,7 @@ fn lost(elr: i16) -> (Fixture, Lost) {
     let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap().clone();
     let decision = fence(&fixture.view(), &broker, Why::ConnectionLost);
     fixture.carry_out(&decision);
-    lost.add(&broker, at(9));
+    lost.add(broker.id, at(9));
     assert_eq!(fixture.partition("orders", 0).leader(), BrokerId::NONE);
     (fixture, lost)
 }
@@ -96,7 +96,7 @@ fn it_ends_with_the_session_or_with_the_brokers_return() {
     assert!(!awaited.end_sessions(fixture.image.cluster(), at(10)));
 
     let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap().clone();
-    awaited.add(&broker, at(9));
+    awaited.add(broker.id, at(9));
     fixture.fence(1, false);
     assert!(
         awaited.end_sessions(fixture.image.cluster(), at(1)),
@@ -105,7 +105,7 @@ fn it_ends_with_the_session_or_with_the_brokers_return() {
     assert_eq!(awaited.next_deadline(), None);
 
     // Another run that does not get ready is awaited for no longer than the one before it.
-    awaited.add(&broker, at(9));
+    awaited.add(broker.id, at(9));
     fixture.register(1, 77, true);
     assert!(!awaited.end_sessions(fixture.image.cluster(), at(8)));
     assert!(awaited.end_sessions(fixture.image.cluster(), at(9)));
@@ -121,7 +121,7 @@ fn who_is_awaited_leads_when_it_comes() {
     let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap().clone();
     let decision = fence(&fixture.view(), &broker, Why::ConnectionLost);
     fixture.carry_out(&decision);
-    awaited.add(&broker, at(9));
+    awaited.add(broker.id, at(9));
     fixture.change(
         "orders",
         0,

@@ -48,14 +48,14 @@ fn ask(request: &BrokerRegistrationRequest) -> Registration<'_> {
         version: 4,
         cluster_id: CLUSTER,
         next_offset: Offset(500),
-        earlier_connected: true,
+        earlier: EarlierRun::Connected,
     }
 }
 
 fn decide(
     fixture: &Fixture,
     request: &BrokerRegistrationRequest,
-) -> Result<Decision<BrokerRegistrationResponse>, RegistrationError> {
+) -> Result<Decision<Registered>, RegistrationError> {
     let late = Now(Duration::from_secs(60));
     ask(request).decide(&fixture.view(), &sessions(fixture), late)
 }
@@ -64,7 +64,7 @@ fn decide(
 fn a_new_broker_is_registered_and_fenced() {
     let mut fixture = Fixture::new(0);
     let decision = decide(&fixture, &request(1, 9)).unwrap();
-    assert_eq!(decision.response.broker_epoch, 500);
+    assert_eq!(decision.response.response.broker_epoch, 500);
     fixture.carry_out(&decision);
     let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap();
     assert!(broker.fenced);
@@ -81,7 +81,7 @@ fn the_same_run_keeps_its_epoch_and_state() {
     let early = ask(&again)
         .decide(&fixture.view(), &sessions(&fixture), Now::default())
         .unwrap();
-    assert_eq!(early.response.broker_epoch, 1);
+    assert_eq!(early.response.response.broker_epoch, 1);
     fixture.carry_out(&early);
     assert!(!fixture.image.cluster().broker(BrokerId(1)).unwrap().fenced);
     assert_eq!(fixture.partition("t", 0).leader(), BrokerId(1));
@@ -104,7 +104,7 @@ fn another_run_waits_until_the_first_is_gone() {
     assert!(decide(ask(&other), 10).is_ok());
     // Without a connection of the first, there is nothing to wait for.
     let unconnected = Registration {
-        earlier_connected: false,
+        earlier: EarlierRun::Gone,
         ..ask(&other)
     };
     assert!(decide(unconnected, 9).is_ok());
@@ -126,6 +126,80 @@ fn another_run_waits_for_a_fenced_one_too() {
     let duplicate = Err(RegistrationError::Duplicate(BrokerId(1)));
     assert_eq!(decide(&sessions, 11), duplicate);
     assert!(decide(&sessions, 12).is_ok());
+}
+
+#[test]
+fn who_has_a_log_directory_of_the_first_run_comes_after_it() {
+    let fixture = Fixture::new(1);
+    let known = fixture.image.cluster().broker(BrokerId(1)).unwrap();
+    let (own, other) = (known.log_dirs.clone(), vec![Uuid::from_bytes([0x60; 16])]);
+    assert_eq!(own.len(), 1);
+    let decide = |earlier, log_dirs: &[Uuid]| {
+        let request = BrokerRegistrationRequest {
+            log_dirs: log_dirs.to_vec(),
+            ..request(1, 9)
+        };
+        let asked = Registration {
+            earlier,
+            ..ask(&request)
+        };
+        let decided = asked.decide(&fixture.view(), &sessions(&fixture), Now::default());
+        decided.map(|decision| decision.response.awaited_until)
+    };
+    let duplicate = Err(RegistrationError::Duplicate(BrokerId(1)));
+    let session_end = Now(Duration::from_secs(9));
+    let (unknown, connected) = (EarlierRun::Unknown, EarlierRun::Connected);
+    assert_eq!(decide(unknown, &own), Ok(Some(session_end)));
+    let both = [&other[..], &own].concat();
+    assert_eq!(decide(unknown, &both), Ok(Some(session_end)));
+    assert_eq!(decide(unknown, &other), duplicate);
+    assert_eq!(decide(connected, &own), duplicate, "it is seen alive");
+}
+
+/// Broker 1 leads alone; broker 2, which is out of sync, would be elected uncleanly.
+#[test]
+fn a_run_that_comes_before_the_session_ends_costs_no_records() {
+    for elr in [0, 1] {
+        for previous_broker_epoch in [-1, 1] {
+            let mut fixture = Fixture::new(2);
+            fixture.feature("eligible.leader.replicas.version", elr);
+            fixture.topic("t", &[&[1, 2]]);
+            fixture.config(2, "t", "unclean.leader.election.enable", "true");
+            let alone = klamm_protocol::data::metadata::PartitionChangeRecord {
+                isr: Some([1][..].into()),
+                ..Default::default()
+            };
+            fixture.change("t", 0, alone);
+            let next = BrokerRegistrationRequest {
+                previous_broker_epoch,
+                ..request(1, 9)
+            };
+            let asked = Registration {
+                earlier: EarlierRun::Gone,
+                ..ask(&next)
+            };
+            let sessions = sessions(&fixture);
+            let (early, late) = (Now::default(), Now(Duration::from_secs(60)));
+            let decided = asked.decide(&fixture.view(), &sessions, late).unwrap();
+            assert_eq!(decided.response.awaited_until, None);
+            assert_eq!(decided.leader_changes[0].to, BrokerId(2), "Kafka's rule");
+
+            let decided = asked.decide(&fixture.view(), &sessions, early).unwrap();
+            fixture.carry_out(&decided);
+            assert_eq!(fixture.partition("t", 0).leader(), BrokerId::NONE);
+            let mut lost = crate::Lost::default();
+            let session_end = decided.response.awaited_until.unwrap();
+            lost.add(BrokerId(1), session_end);
+            let view = fixture.view().awaiting(&lost);
+            assert_eq!(crate::elect_uncleanly(&view, 10).records, []);
+            // It gets back what it led, whole.
+            let mut comes = Decision::answer(());
+            let broker = fixture.image.cluster().broker(BrokerId(1)).unwrap();
+            crate::failover::unfence(&view, broker, &mut comes);
+            fixture.carry_out(&comes);
+            assert_eq!(fixture.partition("t", 0).leader(), BrokerId(1));
+        }
+    }
 }
 
 /// Partition 0 has the broker in its ISR, partition 1 in its ELR.

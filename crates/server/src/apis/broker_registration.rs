@@ -1,4 +1,4 @@
-use klamm_controller::Registration;
+use klamm_controller::{EarlierRun, Registration};
 use klamm_metadata::{BrokerEpoch, Operation};
 use klamm_protocol::messages::broker_registration::{
     BrokerRegistrationRequest, BrokerRegistrationResponse,
@@ -33,23 +33,35 @@ impl Decide for BrokerRegistrationRequest {
             version: call.version,
             cluster_id: &active.node.cluster_id,
             next_offset: active.next_offset(),
-            earlier_connected: known.is_some_and(|known| active.presence.has_run(id, known.epoch)),
+            earlier: known.map_or(EarlierRun::Gone, |known| {
+                active.presence.run(id, known.epoch)
+            }),
         };
         let now = active.moment();
         let decided = registration.decide(&active.view()?, &active.lead.sessions, now);
         let decision = match decided {
             Ok(decision) => decision,
             Err(error) => {
-                tracing::warn!(broker = id.0, %error, "registration refused");
-                let response = self.refused(call.version, ErrorCode::from(&error), None);
-                return Ok(active.read(response));
+                let code = ErrorCode::from(&error);
+                let refusals = &mut active.lead.refusals;
+                let now = active.now.elapsed;
+                if let Some(untold) = refusals.refused(id, self.incarnation_id, code, now) {
+                    tracing::warn!(broker = id.0, %error, untold, "registration refused");
+                }
+                return Ok(active.read(self.refused(call.version, code, None)));
             }
         };
-        let epoch = BrokerEpoch(decision.response.broker_epoch);
+        let registered = &decision.response;
+        let awaited_until = registered.awaited_until;
+        let epoch = BrokerEpoch(registered.response.broker_epoch);
         let pending = active.commit(decision)?;
         tracing::info!(broker = id.0, epoch = epoch.0, "broker registered");
+        active.lead.refusals.registered(id);
         active.lead.sessions.registered(id, epoch, now);
+        if let Some(until) = awaited_until {
+            active.lead.lost.add(id, until);
+        }
         active.presence.claim(&call.peer, id, Some(epoch));
-        Ok(pending)
+        Ok(pending.map(|registered| registered.response))
     }
 }

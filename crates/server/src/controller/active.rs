@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::pace::Pace;
 use super::presence::Presence;
+use super::refusals::Refusals;
 use super::rounds::Rounds;
 use crate::client::{Client, allows};
 use crate::clock::Now;
@@ -28,6 +29,8 @@ pub(crate) struct Lead {
     pub(crate) pace: Pace,
     /// Brokers that were fenced since their connections are gone.
     pub(crate) lost: Lost,
+    /// Registrations that were refused.
+    pub(crate) refusals: Refusals,
     /// A record did not fit the image: it has to be made again.
     pub(crate) is_broken: bool,
     /// The end of the records that it began with; they are committed before anything else.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use klamm_controller::EarlierRun;
 use klamm_metadata::BrokerEpoch;
 use klamm_protocol::BrokerId;
 
@@ -32,8 +33,8 @@ impl Peer {
 /// Which brokers have connections to this controller.
 ///
 /// A broker's Fetch names it, but not its run; a heartbeat with the epoch of its registration comes
-/// of that very run. What came after a broker had lost all connections may be another run of it,
-/// until a heartbeat says otherwise.
+/// of that very run. What came after a broker had lost all connections may be another run of it, and so
+/// may what came after this controller began, until a heartbeat says otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct Presence {
     connections: BTreeMap<ConnectionId, BrokerId>,
@@ -45,8 +46,20 @@ struct Present {
     connections: BTreeMap<ConnectionId, Proof>,
     /// When the last connection was lost.
     lost_at: Option<Duration>,
-    /// Whether it had lost all connections since the last proof.
-    was_lost: bool,
+    /// Whose the connections without a proof are.
+    run: Run,
+}
+
+/// What is known of the run that has connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Run {
+    /// Nothing since this controller began.
+    #[default]
+    Unknown,
+    /// The broker has proven itself and had a connection ever since.
+    Proven,
+    /// The broker had lost all connections since.
+    AfterLoss,
 }
 
 /// What is known of the run that a connection belongs to.
@@ -74,7 +87,7 @@ impl Presence {
         let proof = present.connections.entry(peer.id).or_insert(Proof::Id);
         if let Some(epoch) = epoch {
             *proof = Proof::Epoch(epoch);
-            present.was_lost = false;
+            present.run = Run::Proven;
         }
     }
 
@@ -91,18 +104,23 @@ impl Presence {
             present.connections.remove(&id);
             if present.connections.is_empty() {
                 present.lost_at = now;
-                present.was_lost = true;
+                present.run = Run::AfterLoss;
             }
         }
     }
 
-    /// Whether the run of a broker that registered with an epoch may still have a connection.
-    pub(crate) fn has_run(&self, broker: BrokerId, epoch: BrokerEpoch) -> bool {
-        self.brokers.get(&broker).is_some_and(|present| {
-            let proven = Proof::Epoch(epoch);
-            let mut proofs = present.connections.values();
-            proofs.any(|proof| *proof == proven || *proof == Proof::Id && !present.was_lost)
-        })
+    /// Whether the run of a broker that registered with an epoch still has a connection.
+    pub(crate) fn run(&self, broker: BrokerId, epoch: BrokerEpoch) -> EarlierRun {
+        let Some(present) = self.brokers.get(&broker) else {
+            return EarlierRun::Gone;
+        };
+        let has = |wanted| present.connections.values().any(|proof| *proof == wanted);
+        match present.run {
+            _ if has(Proof::Epoch(epoch)) => EarlierRun::Connected,
+            Run::Proven if has(Proof::Id) => EarlierRun::Connected,
+            Run::Unknown if has(Proof::Id) => EarlierRun::Unknown,
+            _ => EarlierRun::Gone,
+        }
     }
 
     /// The brokers that have had no connection since a moment or longer.
@@ -168,7 +186,7 @@ mod tests {
         presence.settled(BROKER);
         assert_eq!(presence.first_lost(), None);
         presence.claim(&peer(3), BROKER, None);
-        assert!(!presence.has_run(BROKER, EPOCH), "it may be the next");
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone, "after it");
     }
 
     #[test]
@@ -176,12 +194,12 @@ mod tests {
         let mut presence = Presence::default();
         presence.claim(&peer(1), BROKER, None);
         presence.forgotten(BROKER);
-        assert!(presence.has_run(BROKER, EPOCH), "it is connected");
+        assert_ne!(presence.run(BROKER, EPOCH), EarlierRun::Gone, "connected");
         presence.closed(ConnectionId(1), seconds(1));
         presence.forgotten(BROKER);
         assert_eq!(presence.first_lost(), None);
         presence.claim(&peer(2), BROKER, None);
-        assert!(presence.has_run(BROKER, EPOCH));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Unknown);
     }
 
     #[test]
@@ -194,17 +212,20 @@ mod tests {
     }
 
     #[test]
-    fn a_fetch_after_a_loss_proves_nothing_of_the_run() {
+    fn a_fetch_proves_nothing_of_the_run() {
         let mut presence = Presence::default();
-        assert!(!presence.has_run(BROKER, EPOCH));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone);
         presence.claim(&peer(1), BROKER, None);
-        assert!(presence.has_run(BROKER, EPOCH), "it may be that run");
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Unknown);
         presence.closed(ConnectionId(1), seconds(1));
         presence.claim(&peer(2), BROKER, None);
-        assert!(!presence.has_run(BROKER, EPOCH), "it may be the next");
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone, "after it");
         presence.claim(&peer(3), BROKER, Some(EPOCH));
-        assert!(presence.has_run(BROKER, EPOCH));
-        assert!(presence.has_run(BROKER, BrokerEpoch(6)), "by its Fetch");
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Connected);
+        presence.closed(ConnectionId(3), seconds(2));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Connected);
+        presence.closed(ConnectionId(2), seconds(3));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone);
     }
 
     #[test]
@@ -213,7 +234,7 @@ mod tests {
         let gone = peer(1);
         gone.close();
         presence.claim(&gone, BROKER, None);
-        assert!(!presence.has_run(BROKER, EPOCH));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone);
     }
 
     #[test]
@@ -221,7 +242,7 @@ mod tests {
         let mut presence = Presence::default();
         presence.claim(&peer(1), BROKER, None);
         presence.claim(&peer(1), BrokerId(2), None);
-        assert!(!presence.has_run(BROKER, EPOCH));
+        assert_eq!(presence.run(BROKER, EPOCH), EarlierRun::Gone);
         assert_eq!(
             presence.closed(ConnectionId(1), seconds(1)),
             Some(BrokerId(2))

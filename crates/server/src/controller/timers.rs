@@ -115,7 +115,7 @@ impl Active<'_> {
             let broker = broker.clone();
             let decision = fence(&self.view()?, &broker, Why::ConnectionLost);
             let _ = self.commit(decision)?;
-            self.lead.lost.add(&broker, session_end);
+            self.lead.lost.add(id, session_end);
         }
         Ok(())
     }

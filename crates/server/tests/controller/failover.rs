@@ -197,6 +197,41 @@ async fn another_run_registers_at_once_when_the_first_has_no_connection() {
 }
 
 #[tokio::test]
+async fn another_run_registers_at_once_after_a_start_of_the_controller() {
+    let home = home(LONG_SESSION, LONG_SESSION);
+    let controller = home.start().await;
+    let first = Broker::started(&controller, 1).await;
+    let epoch = first.epoch;
+    controller.stop().await;
+    drop(first);
+    let controller = home.start().await;
+    let mut second = Broker::new(&controller, 1, 2).await;
+    // It follows the log before it asks, and that might be the first run.
+    second.follower.until_fenced(1, false).await;
+    second.register().await;
+    assert!(second.epoch > epoch);
+    second.unfence().await;
+}
+
+#[tokio::test]
+async fn another_run_that_registers_at_once_costs_no_records() {
+    let home = home(LONG_SESSION, LONG_SESSION);
+    let controller = home.start().await;
+    let (one, _two, mut observer) = out_of_sync(&controller).await;
+    drop(one);
+    let mut second = Broker::new(&controller, 1, 2).await;
+    until("the second run is registered", async || {
+        second.try_register().await.error_code == 0
+    })
+    .await;
+    observer.until_fenced(1, true).await;
+    assert_eq!(observer.partition("orders", 0).leader(), BrokerId(-1));
+    second.register().await;
+    second.unfence().await;
+    observer.until_led("orders", 0, 1).await;
+}
+
+#[tokio::test]
 async fn nobody_is_fenced_early_after_a_start_of_the_controller() {
     let mut home = home("1", LONG_SESSION);
     home.set("metadata.max.idle.interval.ms", "1");

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use klamm_controller::EarlierRun;
 use klamm_metadata::BrokerEpoch;
 use klamm_protocol::BrokerId;
 
@@ -18,8 +19,8 @@ struct Present {
     /// The connections, and the epoch of the run where one was told.
     connections: BTreeMap<u64, Option<BrokerEpoch>>,
     lost_at: Option<Duration>,
-    /// Whether all connections were lost since the last epoch was told.
-    was_lost: bool,
+    /// Whether all connections were lost since the last epoch was told; `None` before the first.
+    was_lost: Option<bool>,
 }
 
 impl Presence {
@@ -33,7 +34,7 @@ impl Presence {
         let known = present.connections.entry(connection).or_default();
         if epoch.is_some() {
             *known = epoch;
-            present.was_lost = false;
+            present.was_lost = Some(false);
         }
     }
 
@@ -45,16 +46,21 @@ impl Presence {
         };
         if present.connections.remove(&connection).is_some() && present.connections.is_empty() {
             present.lost_at = Some(now);
-            present.was_lost = true;
+            present.was_lost = Some(true);
         }
     }
 
-    /// Whether the run of a broker that registered with an epoch may still have a connection.
-    pub(crate) fn has_run(&self, broker: BrokerId, epoch: BrokerEpoch) -> bool {
-        self.brokers.get(&broker).is_some_and(|present| {
-            let mut told = present.connections.values();
-            told.any(|told| *told == Some(epoch) || told.is_none() && !present.was_lost)
-        })
+    /// Whether the run of a broker that registered with an epoch still has a connection.
+    pub(crate) fn run(&self, broker: BrokerId, epoch: BrokerEpoch) -> EarlierRun {
+        let Some(present) = self.brokers.get(&broker) else {
+            return EarlierRun::Gone;
+        };
+        let has = |wanted| present.connections.values().any(|told| *told == wanted);
+        match (has(Some(epoch)), has(None), present.was_lost) {
+            (true, _, _) | (_, true, Some(false)) => EarlierRun::Connected,
+            (_, true, None) => EarlierRun::Unknown,
+            (_, false, _) | (_, _, Some(true)) => EarlierRun::Gone,
+        }
     }
 
     /// Takes the brokers that have had no connection since a moment or longer.

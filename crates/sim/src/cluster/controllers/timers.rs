@@ -74,7 +74,7 @@ impl Cluster {
         };
         let decision = fence(&view, known, Why::ConnectionLost);
         let epoch = known.epoch;
-        lead.lost.add(known, end);
+        lead.lost.add(known.id, end);
         let uncertain = &mut self.truth.asked.uncertain;
         uncertain.insert(broker.0, (epoch.0, end.0));
         self.report.fenced += 1;
