@@ -63,6 +63,30 @@ pub(crate) fn configs(context: &mut Context) {
     });
 }
 
+/// A feature is turned off and on again.
+pub(crate) fn features(context: &mut Context) {
+    const FEATURE: &str = "share.version";
+    let cluster = context.whole();
+    let level = || {
+        let said = tool(cluster, "FeatureCommand", &["describe"]);
+        let of_feature = said.lines().find(|line| line.contains(FEATURE));
+        let level = of_feature.and_then(|line| line.split_once("FinalizedVersionLevel: "));
+        let (_, level) = level.unwrap_or_else(|| panic!("no level of {FEATURE}: {said}"));
+        level.split_whitespace().next().unwrap().to_owned()
+    };
+    let before = level();
+    assert_ne!(before, "0");
+    tool(
+        cluster,
+        "FeatureCommand",
+        &["disable", "--feature", FEATURE],
+    );
+    cluster.wait("the feature to be off", || level() == "0");
+    let on = format!("{FEATURE}={before}");
+    tool(cluster, "FeatureCommand", &["upgrade", "--feature", &on]);
+    cluster.wait("the feature to be on", || level() == before);
+}
+
 /// Whether any broker still has files of a topic's partitions.
 fn has_files(cluster: &Cluster, topic: &str) -> bool {
     cluster.broker_ids().into_iter().any(|id| {

@@ -24,6 +24,16 @@ impl Logged {
         self.changes_broker(broker) && self.data["fenced"] == 1
     }
 
+    /// Whether a broker comes into service by it.
+    pub(crate) fn unfences(&self, broker: i32) -> bool {
+        self.changes_broker(broker) && self.data["fenced"] == -1
+    }
+
+    /// Whether a run of a broker is registered by it.
+    pub(crate) fn registers(&self, broker: i32) -> bool {
+        self.kind == "REGISTER_BROKER_RECORD" && self.data["brokerId"] == broker
+    }
+
     pub(crate) fn changes_broker(&self, broker: i32) -> bool {
         self.kind == "BROKER_REGISTRATION_CHANGE_RECORD" && self.data["brokerId"] == broker
     }

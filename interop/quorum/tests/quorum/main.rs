@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod acls;
 mod brokers;
 mod changes;
 mod clients;
@@ -16,6 +17,7 @@ mod klamm;
 mod log;
 mod moves;
 mod oldest;
+mod reassignments;
 mod takeover;
 mod tokens;
 mod tools;
@@ -30,9 +32,9 @@ use klamm_suite::Test;
 /// The only controller; brokers are 1, 2 and 3.
 const CONTROLLER: u32 = 101;
 
-/// How long a broker is silent before it is fenced, unless a test says otherwise. That long Apache
-/// Kafka's controller waits when one is killed.
-const SESSION_MS: &str = "4000";
+/// How long a broker is silent before it is fenced, unless a test says otherwise: longer than one that
+/// is alive is silent on a busy machine. That long Apache Kafka's controller waits when one is killed.
+const SESSION_MS: &str = "12000";
 
 /// The topic that a client produces to while the other tests run.
 const ALL_ALONG: &str = "all-along";
@@ -58,7 +60,7 @@ impl Context {
             .property("authorizer.class.name", AUTHORIZER)
             .property("super.users", "User:ANONYMOUS")
             .property("broker.session.timeout.ms", SESSION_MS)
-            .property("broker.heartbeat.interval.ms", "1000")
+            .property("broker.heartbeat.interval.ms", "2000")
             .property("default.replication.factor", "3")
             .property("min.insync.replicas", "2")
             .property("offsets.topic.replication.factor", "3")
@@ -177,6 +179,10 @@ fn main() -> ExitCode {
         Test("brokers::follow_the_quorum", brokers::quorum),
         Test("changes::of_topics", changes::topics),
         Test("changes::of_configs", changes::configs),
+        Test("changes::of_features", changes::features),
+        Test("acls::through_brokers", acls::through_brokers),
+        Test("reassignments::executed", reassignments::executed),
+        Test("reassignments::cancelled", reassignments::cancelled),
         Test("elections::by_every_tool", elections::by_every_tool),
         Test("elections::while_a_client_produces", elections::producing),
         Test("clients::of_transactions", clients::transactions),
@@ -191,6 +197,8 @@ fn main() -> ExitCode {
         tests.extend([
             Test("failover::connections_cut", failover::connections_cut),
             Test("failover::controller_restart", failover::controller_restart),
+            Test("failover::killed_and_back", failover::killed_and_back),
+            Test("failover::next_run_at_once", failover::next_run),
             Test(
                 "failover::unclean_after_the_session",
                 failover::unclean_after_the_session,
@@ -198,10 +206,10 @@ fn main() -> ExitCode {
         ]);
     }
     tests.extend([
+        Test("takeover::both_ways", takeover::both_ways),
         Test("moves::fourth_broker", moves::fourth_broker),
         Test("clients::lost_nothing_all_along", clients::all_along),
         // The last: they have other clusters.
-        Test("takeover::both_ways", takeover::both_ways),
         Test("voters::in_the_log", voters::dynamic),
         Test("voters::in_the_configuration", voters::configured),
         Test("tokens::who_may_have_them", tokens::allowed),

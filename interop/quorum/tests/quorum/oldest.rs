@@ -51,4 +51,6 @@ pub(crate) fn smoke(context: &mut Context) {
     let cluster = context.whole();
     cluster.stop(3);
     cluster.wait_for_brokers(&[1, 2]);
+    cluster.restart(3);
+    context.in_sync(&[&name]);
 }
