@@ -88,14 +88,17 @@ final class Producing {
             try (Producer<Long, Long> producer =
                     new KafkaProducer<>(config, new LongSerializer(), new LongSerializer())) {
                 int partitions = producer.partitionsFor(topic).size();
-                for (long number = 0; !stopping && failure.get() == null; number++) {
+                // A broker takes the first batch of a producer whatever its sequence. Of several in
+                // flight one that hears of a new topic late would refuse the first, and take the next.
+                for (long number = 0; number < partitions; number++) {
+                    producer.send(record(number, partitions)).get();
+                    acknowledged.add(number);
+                }
+                for (long number = partitions; !stopping && failure.get() == null; number++) {
                     long sent = number;
                     inFlight.acquire();
-                    ProducerRecord<Long, Long> record =
-                        new ProducerRecord<>(topic, (int) (sent % partitions), sent, sent);
-                    record.headers().add("more", more);
                     producer.send(
-                        record,
+                        record(sent, partitions),
                         (metadata, error) -> {
                             inFlight.release();
                             if (error == null) {
@@ -109,6 +112,13 @@ final class Producing {
             } catch (Throwable e) {
                 failure.compareAndSet(null, e);
             }
+        }
+
+        private ProducerRecord<Long, Long> record(long number, int partitions) {
+            ProducerRecord<Long, Long> record =
+                new ProducerRecord<>(topic, (int) (number % partitions), number, number);
+            record.headers().add("more", more);
+            return record;
         }
 
         JsonNode finish() throws Exception {
