@@ -180,8 +180,8 @@ impl Side {
         self.left_dirs.extend(others);
     }
 
-    /// Whether a directory may fail: where a deleted topic was in it, out of sync, Apache Kafka's controller
-    /// resigns.
+    /// Whether a directory may fail: where a deleted topic was in it, out of sync, Apache Kafka's
+    /// controller resigns.
     pub(crate) fn may_fail(&self, dir: Uuid) -> bool {
         !self.left_dirs.contains(&dir) && !self.log.left_dirs.contains(&dir)
     }
