@@ -7,11 +7,10 @@ mod cluster;
 mod load;
 mod topics;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use bench_common::{HEAD, Row, Samples, Target, Unit};
+use bench_common::{HEAD, Options, Row, Samples, Target, Unit};
 use tokio::runtime::Runtime;
 
 use cluster::Cluster;
@@ -77,50 +76,8 @@ impl Size {
 /// Of the records of all partitions, what one has at least.
 const SURE_SHARE: usize = 10;
 
-struct Options {
-    klamm: PathBuf,
-    quick: bool,
-    json: bool,
-    check: bool,
-}
-
 fn main() -> ExitCode {
-    let options = match options(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(problem) => {
-            eprintln!("bench-broker: {problem}\n\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&options) {
-        Ok(is_met) if is_met || !options.check => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(problem) => {
-            eprintln!("bench-broker: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut klamm = None;
-    let (mut quick, mut json, mut check) = (false, false, false);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--klamm" => klamm = arguments.next().map(PathBuf::from),
-            "--quick" => quick = true,
-            "--json" => json = true,
-            "--check" => check = true,
-            other => return Err(format!("unknown argument {other}")),
-        }
-    }
-    let klamm = klamm.ok_or("--klamm FILE is missing")?;
-    Ok(Options {
-        klamm,
-        quick,
-        json,
-        check,
-    })
+    bench_common::main("bench-broker", USAGE, run)
 }
 
 /// Whether every target is met.

@@ -8,10 +8,9 @@ mod partitions;
 mod scripted;
 mod server;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bench_common::{HEAD, Row, Samples, Target, Unit};
+use bench_common::{HEAD, Options, Row, Samples, Target, Unit};
 use failover::Failover;
 use server::Program;
 
@@ -28,50 +27,8 @@ const FAILOVER_PARTITIONS: usize = 300;
 /// How often a broker is killed.
 const FAILOVER_SAMPLES: usize = 3;
 
-struct Options {
-    klamm: PathBuf,
-    quick: bool,
-    json: bool,
-    check: bool,
-}
-
 fn main() -> ExitCode {
-    let options = match options(std::env::args().skip(1)) {
-        Ok(options) => options,
-        Err(problem) => {
-            eprintln!("bench-controller: {problem}\n\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match run(&options) {
-        Ok(is_met) if is_met || !options.check => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(problem) => {
-            eprintln!("bench-controller: {problem}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut klamm = None;
-    let (mut quick, mut json, mut check) = (false, false, false);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--klamm" => klamm = arguments.next().map(PathBuf::from),
-            "--quick" => quick = true,
-            "--json" => json = true,
-            "--check" => check = true,
-            other => return Err(format!("unknown argument {other}")),
-        }
-    }
-    let klamm = klamm.ok_or("--klamm FILE is missing")?;
-    Ok(Options {
-        klamm,
-        quick,
-        json,
-        check,
-    })
+    bench_common::main("bench-controller", USAGE, run)
 }
 
 /// Whether every target is met.
