@@ -87,6 +87,11 @@ impl Target {
         self.config.default_api_timeout
     }
 
+    /// What a client of it needs to know.
+    pub(crate) fn config(&self) -> &ClientConfig {
+        &self.config
+    }
+
     /// Connects to the first server that answers.
     pub(crate) async fn connect(&self) -> Result<Admin, Problem> {
         Admin::connect(self.config.clone())

@@ -1,25 +1,48 @@
-//! `klamm drill`: a failover, rehearsed on a cluster in this process.
+//! `klamm drill`: a failover, rehearsed under a load of records.
 
 mod args;
 mod audit;
-mod leaders;
+mod elsewhere;
+mod history;
 mod load;
+mod news;
 mod report;
+mod seen;
+mod spread;
 mod story;
 mod talk;
+mod topic;
+mod watch;
 
 pub(crate) use args::DrillArgs;
 
+use crate::connect::Target;
 use crate::errors::Problem;
 use crate::exit::Exit;
 use crate::interrupt::Interrupted;
 use crate::node;
 use crate::output::{Output, WriteError};
+use report::Report;
+
+/// What a drill has shown.
+#[derive(Debug)]
+struct Drilled {
+    report: Report,
+}
 
 pub(crate) fn run(args: &DrillArgs, out: &Output) -> Result<Exit, Problem> {
+    args.check()?;
+    let target = match args.is_elsewhere() {
+        true => Some(target(args, out)?),
+        false => None,
+    };
     node::log_lines(args.log_level);
-    let report = match node::run(story::told(args, out))? {
-        Ok(report) => report,
+    let drilled = match &target {
+        Some(target) => node::run(elsewhere::told(args, target, out))?,
+        None => node::run(story::told(args, out))?,
+    };
+    let Drilled { report } = match drilled {
+        Ok(drilled) => drilled,
         Err(Interrupted(signal)) => return Ok(Exit::Interrupted(signal)),
     };
     match out.results(&report.render(args.output)) {
@@ -31,4 +54,16 @@ pub(crate) fn run(args: &DrillArgs, out: &Output) -> Result<Exit, Problem> {
         true => Exit::Done,
         false => Exit::Failed,
     })
+}
+
+fn target(args: &DrillArgs, out: &Output) -> Result<Target, Problem> {
+    let target = Target::new(&args.connection, out)?;
+    if target.is_controllers() {
+        return Err(
+            Problem::misuse("klamm drill does not work with controllers")
+                .because("controllers take no records, and do not say who leads")
+                .next("use --bootstrap-server with a broker"),
+        );
+    }
+    Ok(target)
 }

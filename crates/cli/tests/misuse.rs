@@ -26,6 +26,14 @@ async fn nothing_is_sent_and_the_status_is_2() {
         format!("elect {all} --bootstrap-server localhost"),
         format!("leaders {server} --broker x"),
         format!("leaders {server} --watch 0"),
+        format!("drill {server} --brokers 5"),
+        format!("drill {server} --calm 1s"),
+        "drill --duration 10s".to_owned(),
+        "drill --topic a --keep-topic".to_owned(),
+        "drill --timeout 10s".to_owned(),
+        "drill --bootstrap-controller 127.0.0.1:1".to_owned(),
+        "drill --bootstrap-server localhost".to_owned(),
+        format!("drill {server} --duration 10h"),
         "completions tcsh".to_owned(),
         "man frobnicate".to_owned(),
     ] {
@@ -115,6 +123,53 @@ async fn nothing_is_sent_and_the_status_is_2() {
         error: invalid value '0' for '--watch [<INTERVAL>]': must be longer than 0
 
         For more information, try '--help'.
+
+        $ klamm drill --bootstrap-server 127.0.0.1:1 --brokers 5
+        error: the argument '--bootstrap-server <HOST:PORT,...>' cannot be used with '--brokers <N>'
+
+        Usage: klamm drill --bootstrap-server <HOST:PORT,...>
+
+        For more information, try '--help'.
+
+        $ klamm drill --bootstrap-server 127.0.0.1:1 --calm 1s
+        error: the argument '--bootstrap-server <HOST:PORT,...>' cannot be used with '--calm <DURATION>'
+
+        Usage: klamm drill --bootstrap-server <HOST:PORT,...>
+
+        For more information, try '--help'.
+
+        $ klamm drill --duration 10s
+        error: the following required arguments were not provided:
+          <--bootstrap-server <HOST:PORT,...>|--command-config <FILE>>
+
+        Usage: klamm drill --duration <DURATION> <--bootstrap-server <HOST:PORT,...>|--command-config <FILE>>
+
+        For more information, try '--help'.
+
+        $ klamm drill --topic a --keep-topic
+        error: the following required arguments were not provided:
+          <--bootstrap-server <HOST:PORT,...>|--command-config <FILE>>
+
+        Usage: klamm drill --topic <NAME> --keep-topic <--bootstrap-server <HOST:PORT,...>|--command-config <FILE>>
+
+        For more information, try '--help'.
+
+        $ klamm drill --timeout 10s
+        error: no server is named
+          next step: name a broker with --bootstrap-server host:port, or in --command-config
+
+        $ klamm drill --bootstrap-controller 127.0.0.1:1
+        error: klamm drill does not work with controllers
+          cause: controllers take no records, and do not say who leads
+          next step: use --bootstrap-server with a broker
+
+        $ klamm drill --bootstrap-server localhost
+        error: --bootstrap-server: "localhost" is not a server address: the port is missing; write host:port, such as localhost:9092 or [::1]:9092
+
+        $ klamm drill --bootstrap-server 127.0.0.1:1 --duration 10h
+        error: --duration and --rate are too much together
+          cause: they make 36000000 records; a drill keeps account of 5000000
+          next step: lower one of them; with --rate 100 a drill may take 13 hours
 
         $ klamm completions tcsh
         error: invalid value 'tcsh' for '<SHELL>'

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use klamm_client::{
-    ClientConfig, Consumer, ConsumerOptions, OffsetReset, PartitionIndex, TopicPartition,
+    ClientConfig, Consumer, ConsumerOptions, OffsetReset, PartitionIndex, SmallString,
+    TopicPartition,
 };
 
 use super::load::Sent;
@@ -32,7 +33,7 @@ pub(super) struct Audit {
 /// offsets.
 pub(super) async fn read(
     config: ClientConfig,
-    topic: &str,
+    topic: &SmallString,
     sent: &[Vec<Sent>],
 ) -> Result<Vec<Vec<u64>>, Problem> {
     let options = ConsumerOptions {
@@ -45,7 +46,8 @@ pub(super) async fn read(
     let has_none = |sent: &Vec<Sent>| sent.iter().all(|sent| sent.failure.is_some());
     let mut is_read: Vec<bool> = sent.iter().map(has_none).collect();
     let wanted = is_read.iter().enumerate().filter(|(_, is_read)| !**is_read);
-    let wanted = wanted.map(|(index, _)| TopicPartition::new(topic, PartitionIndex(index as i32)));
+    let wanted =
+        wanted.map(|(index, _)| TopicPartition::new(topic.clone(), PartitionIndex(index as i32)));
     consumer.assign(wanted);
     let mut numbers = vec![Vec::new(); sent.len()];
     while !is_read.iter().all(|is_read| *is_read) {
@@ -115,7 +117,7 @@ mod tests {
         let sent = acked.iter().map(|acked| Sent {
             at: Duration::ZERO,
             ended: Duration::ZERO,
-            failure: (!acked).then(|| "no".to_owned()),
+            failure: (!acked).then(|| "no".into()),
         });
         sent.collect()
     }

@@ -4,13 +4,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use klamm_client::{Bytes, Delivery, PartitionIndex, ProduceError, Producer, ProducerRecord};
+use klamm_client::{
+    Bytes, ClientConfig, Delivery, PartitionIndex, ProduceError, Producer, ProducerOptions,
+    ProducerRecord, SmallString,
+};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use crate::errors::Problem;
+
 /// How often records are sent. What a second's rate does not divide into is made up for later.
 const TICK: Duration = Duration::from_millis(5);
+/// The most records of a load: what became of each is kept until the report.
+pub(super) const MOST_RECORDS: u64 = 5_000_000;
+/// How long a record is tried, and how long one waits for room in the buffer: longer than anything
+/// else may take.
+const DELIVERY: Duration = Duration::from_secs(120);
+
+/// What a load is to be.
+#[derive(Clone, Debug)]
+pub(super) struct Steady {
+    pub(super) topic: SmallString,
+    pub(super) partitions: u16,
+    /// Records a second.
+    pub(super) rate: u32,
+}
 
 /// Records on their way to all partitions in turn.
 #[derive(Debug)]
@@ -36,7 +55,7 @@ pub(super) struct Sent {
     /// When it was acknowledged, or given up.
     pub(super) ended: Duration,
     /// Why it was given up.
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Box<str>>,
 }
 
 /// A record and what becomes of it.
@@ -46,37 +65,45 @@ struct Waiting {
 }
 
 impl Load {
-    /// Begins to send so many records a second. `began` is when the drill did.
-    pub(super) fn begin(
-        producer: Producer,
-        topic: &'static str,
-        partitions: u16,
-        rate: u32,
+    /// Begins to send. `began` is when the drill did.
+    pub(super) async fn begin(
+        config: ClientConfig,
+        steady: Steady,
         began: Instant,
-    ) -> Self {
+    ) -> Result<Self, ProduceError> {
+        let options = ProducerOptions {
+            delivery_timeout: DELIVERY,
+            max_block: DELIVERY,
+            ..ProducerOptions::default()
+        };
+        let producer = Producer::connect(config, options).await?;
         let counts = Arc::new(Counts::default());
         let (stop, stopped) = watch::channel(false);
         let mut queues = Vec::new();
         let mut tasks = Vec::new();
-        for _ in 0..partitions {
+        for _ in 0..steady.partitions {
             let (queue, waiting) = mpsc::unbounded_channel();
             queues.push(queue);
             tasks.push(tokio::spawn(ends(waiting, Arc::clone(&counts), began)));
         }
         let sender = Sender {
             producer,
-            topic,
+            steady,
             queues,
-            rate,
             counts: Arc::clone(&counts),
             began,
         };
-        Self {
+        Ok(Self {
             counts,
             stop,
             sending: tokio::spawn(sender.run(stopped)),
             partitions: tasks,
-        }
+        })
+    }
+
+    /// Whether nothing more is sent: it cannot go on, or all has been sent that may be.
+    pub(super) fn is_over(&self) -> bool {
+        self.sending.is_finished()
     }
 
     /// How many records were sent, and how many are acknowledged.
@@ -98,6 +125,11 @@ impl Load {
     }
 }
 
+/// Why a load cannot begin, or go on.
+pub(super) fn produce_problem(error: &ProduceError) -> Problem {
+    Problem::failure("the load cannot go on").because(error.to_string())
+}
+
 /// What a task that nobody aborts has ended with.
 fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> T {
     ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
@@ -105,9 +137,8 @@ fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> T {
 
 struct Sender {
     producer: Producer,
-    topic: &'static str,
+    steady: Steady,
     queues: Vec<mpsc::UnboundedSender<Waiting>>,
-    rate: u32,
     counts: Arc<Counts>,
     began: Instant,
 }
@@ -125,12 +156,20 @@ impl Sender {
                 _ = stopped.wait_for(|stop| *stop) => break,
                 _ = ticks.tick() => {}
             }
-            let due = start.elapsed().as_secs_f64() * f64::from(self.rate);
+            let due = start.elapsed().as_secs_f64() * f64::from(self.steady.rate);
             while (sent as f64) < due && !*stopped.borrow() {
                 let partition = (sent % self.queues.len() as u64) as usize;
-                self.send(partition, numbers[partition]).await?;
+                // What waits for room is not sent when the load ends.
+                tokio::select! {
+                    biased;
+                    _ = stopped.wait_for(|stop| *stop) => break,
+                    done = self.send(partition, numbers[partition]) => done?,
+                }
                 numbers[partition] += 1;
                 sent += 1;
+            }
+            if sent >= MOST_RECORDS {
+                break;
             }
         }
         self.producer.close().await;
@@ -140,7 +179,7 @@ impl Sender {
     async fn send(&self, partition: usize, number: u64) -> Result<(), ProduceError> {
         let value = Bytes::copy_from_slice(&number.to_be_bytes());
         let index = PartitionIndex(partition as i32);
-        let record = ProducerRecord::new(self.topic)
+        let record = ProducerRecord::new(self.steady.topic.clone())
             .partition(index)
             .value(value);
         let at = self.began.elapsed();
@@ -160,7 +199,7 @@ async fn ends(
 ) -> Vec<Sent> {
     let mut all = Vec::new();
     while let Some(Waiting { at, delivery }) = waiting.recv().await {
-        let failure = delivery.await.err().map(|error| error.to_string());
+        let failure = delivery.await.err().map(|error| error.to_string().into());
         if failure.is_none() {
             counts.acked.fetch_add(1, Ordering::Relaxed);
         }

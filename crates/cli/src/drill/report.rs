@@ -2,78 +2,75 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use klamm_client::BrokerId;
-use serde_json::{Value, json};
+use klamm_client::{BrokerId, SmallString};
+use serde_json::{Map, Value, json};
 
-use super::args::{DrillArgs, Form};
+use super::args::Form;
 use super::audit::Audit;
 use super::load::Sent;
-use super::story::Told;
+use super::spread::{Spread, millis};
+use super::talk::Event;
 use crate::table::plural;
 
 /// How a drill went.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Report {
-    brokers: u16,
-    partitions: u16,
-    rate: u32,
-    ready: Duration,
-    took: Duration,
-    told: Told,
-    audit: Audit,
-    unavailability: Option<Spread>,
+    pub(super) partitions: u16,
+    pub(super) rate: u32,
+    pub(super) took: Duration,
+    pub(super) audit: Audit,
+    /// How long no record of a partition was acknowledged, of those that were hit.
+    pub(super) unavailability: Option<Spread>,
+    /// How many partitions were hit.
+    pub(super) hit: usize,
     /// Why records were given up, each once.
-    failures: Vec<String>,
+    pub(super) failures: Vec<String>,
+    /// Who led how many partitions, and when.
+    pub(super) leaders: Vec<(&'static str, BTreeMap<BrokerId, usize>)>,
+    pub(super) events: Vec<Event>,
+    pub(super) form: ClusterForm,
 }
 
-/// Of the partitions that the killed broker led, how long no record of theirs was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Spread {
-    min: Duration,
-    median: Duration,
-    max: Duration,
+/// What is told of one kind of cluster only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ClusterForm {
+    /// The drill's own.
+    Own {
+        /// Until its brokers served.
+        ready: Duration,
+        killed: BrokerId,
+        /// From the kill until brokers said that others lead.
+        led_again: Duration,
+        /// From the start until all replicas were in sync.
+        in_sync_again: Duration,
+    },
+    /// One that somebody else disturbs.
+    Other {
+        topic: SmallString,
+        /// How long brokers said that a partition has no leader, each time.
+        leaderless: Option<Spread>,
+    },
 }
 
-/// What leaders are counted after.
-const MOMENTS: [&str; 4] = ["before", "failover", "restart", "election"];
 /// The most reasons that are told.
 const MAX_FAILURES: usize = 5;
 
-impl Report {
-    pub(super) fn new(
-        args: &DrillArgs,
-        ready: Duration,
-        told: Told,
-        audit: Audit,
-        took: Duration,
-    ) -> Self {
-        let hit = told.sent.iter().zip(&told.hit).filter(|(_, hit)| **hit);
-        let waits = hit.filter_map(|(sent, _)| longest_wait(sent, told.away));
-        let unavailability = Spread::of(waits.collect());
-        let mut failures: Vec<String> = Vec::new();
-        for failure in told
-            .sent
-            .iter()
-            .flatten()
-            .filter_map(|sent| sent.failure.as_ref())
-        {
-            if failures.len() < MAX_FAILURES && !failures.contains(failure) {
-                failures.push(failure.clone());
-            }
-        }
-        Self {
-            brokers: args.brokers,
-            partitions: args.partitions,
-            rate: args.rate,
-            ready,
-            took,
-            told,
-            audit,
-            unavailability,
-            failures,
+/// Why records were given up, the first reasons.
+pub(super) fn failures(sent: &[Vec<Sent>]) -> Vec<String> {
+    let mut failures: Vec<String> = Vec::new();
+    for failure in sent
+        .iter()
+        .flatten()
+        .filter_map(|sent| sent.failure.as_deref())
+    {
+        if failures.len() < MAX_FAILURES && !failures.iter().any(|known| known == failure) {
+            failures.push(failure.to_owned());
         }
     }
+    failures
+}
 
+impl Report {
     /// Whether no record was lost, doubled or moved.
     pub(super) fn is_sound(&self) -> bool {
         let Audit {
@@ -92,7 +89,39 @@ impl Report {
         }
     }
 
+    /// Every broker that is counted anywhere.
+    pub(super) fn brokers(&self) -> Vec<BrokerId> {
+        let ids = self.leaders.iter().flat_map(|(_, counts)| counts.keys());
+        let mut ids: Vec<BrokerId> = ids.copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     fn text(&self) -> String {
+        let mut text = String::new();
+        for (name, line) in self.lines() {
+            let _ = writeln!(text, "{name:<16}{line}");
+        }
+        let titles = self
+            .leaders
+            .iter()
+            .map(|(moment, _)| format!("{moment:>9}"));
+        let titles: Vec<String> = titles.collect();
+        let _ = writeln!(text, "leaders         {}", titles.join(" ").trim_start());
+        for id in self.brokers() {
+            let _ = write!(text, "  broker {:<6}", id.0);
+            for (_, counts) in &self.leaders {
+                let _ = write!(text, " {:>9}", counts.get(&id).copied().unwrap_or(0));
+            }
+            text.push('\n');
+        }
+        let _ = writeln!(text, "took            {}", self.took_text());
+        text
+    }
+
+    /// What was found, but for the leaders: its name where there is one, and a line.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
         let Audit {
             sent,
             acked,
@@ -101,55 +130,66 @@ impl Report {
             out_of_order,
             unacked_and_there,
         } = self.audit;
-        let told = &self.told;
-        let mut text = format!(
-            "records         {sent} sent, {acked} acknowledged, {lost} lost, {doubled} doubled, \
-             {out_of_order} out of order\n"
+        let records = format!(
+            "{sent} sent, {acked} acknowledged, {lost} lost, {doubled} doubled, \
+             {out_of_order} out of order"
         );
+        let mut lines = vec![("records", records)];
         let unacked = sent - acked;
         if unacked > 0 {
-            let _ = writeln!(
-                text,
-                "                {unacked} not acknowledged, of which {unacked_and_there} are there"
-            );
+            let there =
+                format!("{unacked} not acknowledged, of which {unacked_and_there} are there");
+            lines.push(("", there));
         }
-        for failure in &self.failures {
-            let _ = writeln!(text, "                {failure}");
+        lines.extend(self.failures.iter().map(|failure| ("", failure.clone())));
+        if let Some(spread) = self.unavailability {
+            let which = match &self.form {
+                ClusterForm::Own { killed, .. } => {
+                    format!("{} that broker {killed} led", plural(self.hit, "partition"))
+                }
+                ClusterForm::Other { .. } => {
+                    format!("{} that were hit", plural(self.hit, "partition"))
+                }
+            };
+            lines.push((
+                "unavailability",
+                format!("{}, of the {which}", spread.text()),
+            ));
         }
-        let hit = told.hit.iter().filter(|hit| **hit).count();
-        if let Some(Spread { min, median, max }) = self.unavailability {
-            let _ = writeln!(
-                text,
-                "unavailability  min {} ms, median {} ms, max {} ms, of the {} that broker {} led",
-                min.as_millis(),
-                median.as_millis(),
-                max.as_millis(),
-                plural(hit, "partition"),
-                told.killed
-            );
-        }
-        let _ = writeln!(
-            text,
-            "leaders known   {} ms after the kill; in sync {} ms after the restart",
-            told.led_again.as_millis(),
-            told.in_sync_again.as_millis()
-        );
-        let _ = writeln!(text, "leaders         {}", titles());
-        for id in told.leaders[0].keys() {
-            let _ = write!(text, "  broker {:<6}", id.0);
-            for counts in &told.leaders {
-                let _ = write!(text, " {:>9}", counts.get(id).copied().unwrap_or(0));
+        match &self.form {
+            ClusterForm::Own {
+                led_again,
+                in_sync_again,
+                ..
+            } => {
+                let known = format!(
+                    "{} ms after the kill; in sync {} ms after the restart",
+                    led_again.as_millis(),
+                    in_sync_again.as_millis()
+                );
+                lines.push(("leaders known", known));
             }
-            text.push('\n');
+            ClusterForm::Other { leaderless, .. } => {
+                let none = || "no partition, as brokers say".to_owned();
+                lines.push((
+                    "without leader",
+                    leaderless.map_or_else(none, |spread| spread.text()),
+                ));
+            }
         }
-        let _ = writeln!(
-            text,
-            "took            {:.1} s, {:.2} s of it until {} served",
-            self.took.as_secs_f64(),
-            self.ready.as_secs_f64(),
-            plural(self.brokers.into(), "broker")
-        );
-        text
+        lines
+    }
+
+    pub(super) fn took_text(&self) -> String {
+        let took = self.took.as_secs_f64();
+        match &self.form {
+            ClusterForm::Own { ready, .. } => format!(
+                "{took:.1} s, {:.2} s of it until {} served",
+                ready.as_secs_f64(),
+                plural(self.brokers().len(), "broker")
+            ),
+            ClusterForm::Other { .. } => format!("{took:.1} s"),
+        }
     }
 
     fn json(&self) -> Value {
@@ -161,12 +201,13 @@ impl Report {
             out_of_order,
             unacked_and_there,
         } = self.audit;
-        let told = &self.told;
-        let leaders = MOMENTS.iter().zip(&told.leaders);
+        let leaders = self.leaders.iter();
         let leaders: BTreeMap<&str, Value> = leaders
             .map(|(moment, counts)| (*moment, by_broker(counts)))
             .collect();
-        json!({
+        let events = self.events.iter();
+        let events = events.map(|Event { at, what }| json!({ "at_ms": millis(*at), "what": what }));
+        let mut report = json!({
             "sent": sent,
             "acked": acked,
             "lost": lost,
@@ -174,28 +215,50 @@ impl Report {
             "out_of_order": out_of_order,
             "unacked_and_there": unacked_and_there,
             "failures": self.failures,
-            "unavailability_ms": self.unavailability.map(|spread| json!({
-                "min": millis(spread.min),
-                "median": millis(spread.median),
-                "max": millis(spread.max),
-            })),
-            "killed": told.killed.0,
-            "partitions_hit": told.hit.iter().filter(|hit| **hit).count(),
-            "led_again_ms": millis(told.led_again),
-            "in_sync_again_ms": millis(told.in_sync_again),
+            "unavailability_ms": self.unavailability.map(|spread| spread.json()),
+            "partitions_hit": self.hit,
             "leaders": leaders,
-            "brokers": self.brokers,
+            "brokers": self.brokers().len(),
             "partitions": self.partitions,
             "rate": self.rate,
-            "ready_ms": millis(self.ready),
             "took_ms": millis(self.took),
-        })
+            "events": events.collect::<Vec<_>>(),
+        });
+        if let Value::Object(report) = &mut report {
+            report.extend(self.form.json());
+        }
+        report
     }
 }
 
-fn titles() -> String {
-    let titles = MOMENTS.map(|moment| format!("{moment:>9}"));
-    titles.join(" ").split_off(1)
+impl ClusterForm {
+    fn json(&self) -> Map<String, Value> {
+        let told = match self {
+            Self::Own {
+                ready,
+                killed,
+                led_again,
+                in_sync_again,
+            } => [
+                ("killed", json!(killed.0)),
+                ("led_again_ms", json!(millis(*led_again))),
+                ("in_sync_again_ms", json!(millis(*in_sync_again))),
+                ("ready_ms", json!(millis(*ready))),
+            ]
+            .to_vec(),
+            Self::Other { topic, leaderless } => [
+                ("topic", json!(&**topic)),
+                (
+                    "leaderless_ms",
+                    json!(leaderless.map(|spread| spread.json())),
+                ),
+            ]
+            .to_vec(),
+        };
+        told.into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
 }
 
 fn by_broker(counts: &BTreeMap<BrokerId, usize>) -> Value {
@@ -203,67 +266,4 @@ fn by_broker(counts: &BTreeMap<BrokerId, usize>) -> Value {
         .iter()
         .map(|(id, count)| (id.0.to_string(), json!(count)));
     Value::Object(counts.collect())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The longest that a record of a partition waited to be acknowledged, of the waits in a span of time.
-fn longest_wait(sent: &[Sent], (from, until): (Duration, Duration)) -> Option<Duration> {
-    let waits = sent
-        .iter()
-        .filter(|sent| sent.at < until && sent.ended > from);
-    waits
-        .map(|sent| sent.ended.saturating_sub(sent.at.max(from)))
-        .max()
-}
-
-impl Spread {
-    fn of(mut durations: Vec<Duration>) -> Option<Self> {
-        durations.sort_unstable();
-        Some(Self {
-            min: *durations.first()?,
-            median: durations[durations.len() / 2],
-            max: *durations.last()?,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
-
-    #[test]
-    fn waits_count_from_the_kill_on() {
-        let sent = |at, ended| Sent {
-            at: ms(at),
-            ended: ms(ended),
-            failure: None,
-        };
-        let away = (ms(100), ms(500));
-        let records = [
-            sent(0, 90),
-            sent(95, 300),
-            sent(250, 310),
-            sent(490, 495),
-            sent(500, 900),
-        ];
-        assert_eq!(longest_wait(&records, away), Some(ms(200)));
-        assert_eq!(longest_wait(&records[..1], away), None);
-    }
-
-    #[test]
-    fn spreads() {
-        assert_eq!(Spread::of(Vec::new()), None);
-        let spread = Spread::of(vec![ms(9), ms(1), ms(4)]).unwrap();
-        assert_eq!(
-            (spread.min, spread.median, spread.max),
-            (ms(1), ms(4), ms(9))
-        );
-    }
 }

@@ -1,21 +1,25 @@
-//! The drill from its beginning to its end.
+//! The drill on a cluster of its own, from its beginning to its end.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use klamm_client::{
     Admin, Bootstrap, BrokerId, ClientConfig, ElectLeadersOptions, ElectionScope, ElectionType,
-    NewTopic, Producer, ProducerOptions, ServerAddress,
+    NewTopic, ServerAddress,
 };
 use klamm_server::EmbeddedCluster;
 use tokio::time::{Instant, interval, sleep_until};
 
+use super::Drilled;
 use super::args::DrillArgs;
 use super::audit::{self, audit};
-use super::leaders::{self, Led, busiest, counts};
-use super::load::{Load, Sent};
-use super::report::Report;
+use super::load::{Load, MOST_RECORDS, Sent, Steady, produce_problem};
+use super::report::{ClusterForm, Report, failures};
+use super::seen::{Led, Seen, busiest};
+use super::spread::{Spread, longest_wait};
 use super::talk::Talk;
+use super::watch::Watch;
 use crate::connect::client_problem;
 use crate::errors::Problem;
 use crate::interrupt::{Interrupt, Interrupted};
@@ -26,22 +30,22 @@ const TOPIC: &str = "drill";
 const REPLICATION: i16 = 3;
 /// How long anything may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long a record is tried: longer than anything else may take.
-const DELIVERY: Duration = Duration::from_secs(120);
+/// What leaders are counted after.
+const MOMENTS: [&str; 4] = ["before", "failover", "restart", "election"];
 
 /// Runs the drill, unless a signal ends it.
 pub(super) async fn told(
     args: &DrillArgs,
     out: &Output,
-) -> Result<Result<Report, Interrupted>, Problem> {
+) -> Result<Result<Drilled, Interrupted>, Problem> {
     let mut interrupt = Interrupt::new();
     match interrupt.race(drill(args, out)).await {
-        Ok(report) => report.map(Ok),
+        Ok(drilled) => drilled.map(Ok),
         Err(interrupted) => Ok(Err(interrupted)),
     }
 }
 
-async fn drill(args: &DrillArgs, out: &Output) -> Result<Report, Problem> {
+async fn drill(args: &DrillArgs, out: &Output) -> Result<Drilled, Problem> {
     let began = Instant::now();
     let talk = Talk::new(out, began);
     let started = EmbeddedCluster::builder()
@@ -56,41 +60,60 @@ async fn drill(args: &DrillArgs, out: &Output) -> Result<Report, Problem> {
     let stage = Stage::set(args, &cluster, began).await?;
     let told = stage.play(args, &mut cluster, &talk).await?;
     talk.say("the load has ended, and every record is read back");
-    let there = audit::read(stage.config.clone(), TOPIC, &told.sent).await?;
-    let audit = audit(&told.sent, &there);
-    let report = Report::new(args, ready, told, audit, began.elapsed());
+    let there = audit::read(stage.config.clone(), &TOPIC.into(), &told.sent).await?;
+    let hit = told.sent.iter().zip(&told.hit).filter(|(_, hit)| **hit);
+    let waits = hit.filter_map(|(sent, _)| longest_wait(sent, told.away));
+    let leaders = MOMENTS.into_iter().zip(told.leaders);
+    let report = Report {
+        partitions: args.partitions,
+        rate: args.rate,
+        audit: audit(&told.sent, &there),
+        unavailability: Spread::of(waits.collect()),
+        hit: told.hit.iter().filter(|hit| **hit).count(),
+        failures: failures(&told.sent),
+        leaders: leaders.collect(),
+        events: talk.events(),
+        form: ClusterForm::Own {
+            ready,
+            killed: told.killed,
+            led_again: told.led_again,
+            in_sync_again: told.in_sync_again,
+        },
+        took: began.elapsed(),
+    };
     // Nobody needs its records any more, and nobody has to take over.
     for id in stage.brokers {
         node(cluster.kill_broker(id).await)?;
     }
     node(cluster.stop().await)?;
-    Ok(report)
+    Ok(Drilled { report })
 }
 
 /// What a drill is played with.
 struct Stage {
     config: ClientConfig,
     admin: Admin,
+    watch: Watch,
     brokers: Vec<BrokerId>,
     began: Instant,
 }
 
 /// What was seen.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) killed: BrokerId,
+struct Told {
+    killed: BrokerId,
     /// Whether the killed broker led a partition.
-    pub(super) hit: Vec<bool>,
+    hit: Vec<bool>,
     /// When it was killed, from the beginning, and when it was started again.
-    pub(super) away: (Duration, Duration),
+    away: (Duration, Duration),
     /// From the kill until brokers said that others lead.
-    pub(super) led_again: Duration,
+    led_again: Duration,
     /// From the start until all replicas were in sync.
-    pub(super) in_sync_again: Duration,
+    in_sync_again: Duration,
     /// Who led how many partitions: before, after the failover, the restart and the election.
-    pub(super) leaders: [BTreeMap<BrokerId, usize>; 4],
+    leaders: [BTreeMap<BrokerId, usize>; 4],
     /// By partition.
-    pub(super) sent: Vec<Vec<Sent>>,
+    sent: Vec<Vec<Sent>>,
 }
 
 impl Stage {
@@ -119,18 +142,20 @@ impl Stage {
                 Problem::failure("no topic was made").because(error.to_string())
             })?;
         }
+        let watch = Watch::begin(config.clone(), TOPIC.into(), began).await;
+        let watch = watch.map_err(|error| client_problem("no broker says who leads", &error))?;
         let stage = Self {
             config,
             admin,
+            watch,
             brokers: cluster.brokers().map(|(id, _)| id).collect(),
             began,
         };
         let partitions = usize::from(args.partitions);
-        let is_whole = |led: &Led| led.leader.is_some() && led.in_sync == led.replicas;
         let what = "all partitions to be led and in sync";
         stage
-            .until(what, |led| {
-                led.len() == partitions && led.iter().all(is_whole)
+            .until(what, |seen| {
+                seen.led.len() == partitions && seen.led.iter().all(Led::is_whole)
             })
             .await?;
         Ok(stage)
@@ -139,20 +164,20 @@ impl Stage {
     async fn until(
         &self,
         what: &str,
-        is_so: impl FnMut(&[Led]) -> bool,
-    ) -> Result<Vec<Led>, Problem> {
-        match leaders::until(&self.admin, TOPIC, LIMIT, is_so).await {
-            Ok(Some(led)) => Ok(led),
-            Ok(None) => Err(Problem::failure("the drill cannot go on").because(format!(
-                "{} seconds were not enough for {what}",
-                LIMIT.as_secs()
-            ))),
-            Err(error) => Err(client_problem("no broker says who leads", &error)),
-        }
+        is_so: impl FnMut(&Seen) -> bool,
+    ) -> Result<Arc<Seen>, Problem> {
+        self.watch.until(LIMIT, is_so).await.map_err(|trouble| {
+            let seconds = LIMIT.as_secs();
+            let late = format!("{seconds} seconds were not enough for {what}");
+            let why = trouble
+                .map(|trouble| format!("\n{trouble}"))
+                .unwrap_or_default();
+            Problem::failure("the drill cannot go on").because(late + &why)
+        })
     }
 
-    fn leaders(&self, led: &[Led]) -> BTreeMap<BrokerId, usize> {
-        counts(led, &self.brokers)
+    fn leads(&self, seen: &Seen) -> BTreeMap<BrokerId, usize> {
+        seen.leads(self.brokers.iter().copied())
     }
 
     /// The load and what happens under it.
@@ -162,13 +187,13 @@ impl Stage {
         cluster: &mut EmbeddedCluster,
         talk: &Talk<'_>,
     ) -> Result<Told, Problem> {
-        let options = ProducerOptions {
-            delivery_timeout: DELIVERY,
-            ..ProducerOptions::default()
+        let steady = Steady {
+            topic: TOPIC.into(),
+            partitions: args.partitions,
+            rate: args.rate,
         };
-        let producer = Producer::connect(self.config.clone(), options).await;
-        let producer = producer.map_err(|error| produce_problem(&error))?;
-        let load = Load::begin(producer, TOPIC, args.partitions, args.rate, self.began);
+        let load = Load::begin(self.config.clone(), steady, self.began).await;
+        let load = load.map_err(|error| produce_problem(&error))?;
         talk.say(&format!(
             "{} records a second to {}, acknowledged by all replicas in sync",
             args.rate,
@@ -176,11 +201,14 @@ impl Stage {
         ));
         self.calm(args, &load, talk).await;
 
-        let before = self.until("partitions", |led| !led.is_empty()).await?;
-        let led_before = self.leaders(&before);
+        let before = self
+            .until("partitions", |seen| !seen.led.is_empty())
+            .await?;
+        let led_before = self.leads(&before);
         // There are brokers, and partitions that are led.
         let killed = busiest(&led_before).unwrap_or(BrokerId(1));
         let hit: Vec<bool> = before
+            .led
             .iter()
             .map(|led| led.leader == Some(killed))
             .collect();
@@ -193,7 +221,7 @@ impl Stage {
         ));
         let is_led = |led: &Led| led.leader.is_some_and(|leader| leader != killed);
         let failed_over = self
-            .until("others to lead", |led| led.iter().all(is_led))
+            .until("others to lead", |seen| seen.led.iter().all(is_led))
             .await?;
         let led_again = self.began.elapsed().saturating_sub(killed_at);
         talk.say(&format!("others lead, {} ms after", led_again.as_millis()));
@@ -202,15 +230,16 @@ impl Stage {
         let restarted_at = self.began.elapsed();
         node(cluster.start_broker(killed).await)?;
         talk.say(&format!("broker {killed} is back"));
-        let is_whole = |led: &Led| led.in_sync == led.replicas;
         let restarted = self
-            .until("all replicas to be in sync", |led| led.iter().all(is_whole))
+            .until("all replicas to be in sync", |seen| {
+                seen.led.iter().all(Led::is_in_sync)
+            })
             .await?;
         let in_sync_again = self.began.elapsed().saturating_sub(restarted_at);
         talk.say(&format!(
             "its replicas are in sync, {} ms after its start; it leads {}",
             in_sync_again.as_millis(),
-            plural(self.leaders(&restarted)[&killed], "partition")
+            plural(self.leads(&restarted)[&killed], "partition")
         ));
 
         let elected = self.admin.elect_leaders(
@@ -224,9 +253,16 @@ impl Stage {
         talk.say("preferred leaders are elected");
         let is_home = |led: &Led| led.leader == led.preferred;
         let after = self
-            .until("the preferred leaders", |led| led.iter().all(is_home))
+            .until("the preferred leaders", |seen| seen.led.iter().all(is_home))
             .await?;
         self.calm(args, &load, talk).await;
+        let sent = load.end().await.map_err(|error| produce_problem(&error))?;
+        let count: usize = sent.iter().map(Vec::len).sum();
+        if count as u64 >= MOST_RECORDS {
+            return Err(Problem::failure("the load ended too early")
+                .because(format!("a drill keeps account of {MOST_RECORDS} records"))
+                .next("lower --rate or --calm"));
+        }
         Ok(Told {
             killed,
             hit,
@@ -235,11 +271,11 @@ impl Stage {
             in_sync_again,
             leaders: [
                 led_before,
-                self.leaders(&failed_over),
-                self.leaders(&restarted),
-                self.leaders(&after),
+                self.leads(&failed_over),
+                self.leads(&restarted),
+                self.leads(&after),
             ],
-            sent: load.end().await.map_err(|error| produce_problem(&error))?,
+            sent,
         })
     }
 
@@ -259,8 +295,4 @@ impl Stage {
 
 fn node<T>(done: Result<T, klamm_server::EmbeddedError>) -> Result<T, Problem> {
     done.map_err(|error| Problem::failure("the drill cannot go on").because(error.to_string()))
-}
-
-fn produce_problem(error: &klamm_client::ProduceError) -> Problem {
-    Problem::failure("the load cannot go on").because(error.to_string())
 }

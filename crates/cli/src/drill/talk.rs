@@ -1,12 +1,16 @@
+use std::cell::RefCell;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::Instant;
 
 use crate::output::Output;
+use crate::table::printable;
 
 /// How often the line on a terminal is drawn anew.
 const DRAW: Duration = Duration::from_millis(100);
+/// The most events that a report tells.
+const MOST_EVENTS: usize = 1_000;
 
 /// Says what happens: a line each, with when; on a terminal the load goes on below.
 #[derive(Debug)]
@@ -14,6 +18,15 @@ pub(super) struct Talk<'a> {
     out: &'a Output,
     began: Instant,
     bar: Option<ProgressBar>,
+    events: RefCell<Vec<Event>>,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    /// When it happened, from the drill's beginning.
+    pub(super) at: Duration,
+    pub(super) what: String,
 }
 
 impl<'a> Talk<'a> {
@@ -27,15 +40,31 @@ impl<'a> Talk<'a> {
             bar.enable_steady_tick(DRAW);
             bar
         });
-        Self { out, began, bar }
+        Self {
+            out,
+            began,
+            bar,
+            events: RefCell::default(),
+        }
     }
 
     /// Something has happened.
     pub(super) fn say(&self, what: &str) {
-        let line = format!("{:6.2} s  {what}", self.began.elapsed().as_secs_f64());
+        self.say_of(self.began.elapsed(), what);
+    }
+
+    /// Something has happened before.
+    pub(super) fn say_of(&self, at: Duration, what: &str) {
+        let what = printable(what);
+        let line = format!("{:6.2} s  {what}", at.as_secs_f64());
         match &self.bar {
             Some(bar) => bar.suspend(|| self.out.talk(&line)),
             None => self.out.talk(&line),
+        }
+        let mut events = self.events.borrow_mut();
+        if events.len() < MOST_EVENTS {
+            let what = what.into_owned();
+            events.push(Event { at, what });
         }
     }
 
@@ -47,6 +76,11 @@ impl<'a> Talk<'a> {
                 "{sent} records sent, {acked} acknowledged, {waiting} wait"
             ));
         }
+    }
+
+    /// All that was said, the first ones of many.
+    pub(super) fn events(&self) -> Vec<Event> {
+        self.events.borrow().clone()
     }
 }
 

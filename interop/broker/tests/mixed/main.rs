@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod answers;
+mod drill;
 mod logs;
 
 use std::process::ExitCode;
@@ -151,6 +152,10 @@ fn mixed(controllers: Program) {
     leaves_and_returns(&cluster, KLAMM);
     leaves_and_returns(&cluster, 1);
     with_one_dead(&cluster);
+    for broker in [KLAMM, 1] {
+        drill::sees_a_failover(&cluster, broker);
+        lead_as_before(&cluster);
+    }
     let outcome = cluster.admin("produce_stop", json!({ "topic": TOPIC }));
     for what in ["missing", "twice", "out_of_order"] {
         assert_eq!(outcome[what], 0, "{outcome}");
