@@ -4,6 +4,7 @@ mod args;
 mod audit;
 mod elsewhere;
 mod history;
+mod live;
 mod load;
 mod news;
 mod report;

@@ -6,6 +6,7 @@ mod broker;
 mod cluster;
 mod connect;
 mod controller;
+mod cut;
 mod drill;
 mod duration;
 mod elect;

@@ -8,6 +8,9 @@ use crate::table::{Look, Style, printable, reflowed};
 
 /// How many bytes are collected before they are written.
 const BUFFER_BYTES: usize = 64 << 10;
+/// The smallest terminal, in columns and rows, on which lines in place say more than lines that follow.
+const NARROWEST: u16 = 40;
+const LOWEST: u16 = 10;
 
 /// Where a command's text goes: results to standard output, talk to standard error. The only module
 /// that prints.
@@ -18,6 +21,7 @@ pub(crate) struct Output {
     /// Whether standard error is a terminal.
     pub(crate) stderr_is_terminal: bool,
     colours: bool,
+    is_dumb: bool,
 }
 
 /// Why a result could not be written.
@@ -38,6 +42,7 @@ impl Output {
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
             colours: !set("NO_COLOR") && !dumb,
+            is_dumb: dumb,
         }
     }
 
@@ -57,6 +62,13 @@ impl Output {
             colour: self.colours && self.stderr_is_terminal,
             width: size.map(|(Width(width), _)| width.into()),
         }
+    }
+
+    /// Whether standard error can show lines that are drawn anew in place.
+    pub(crate) fn can_redraw(&self) -> bool {
+        let size = terminal_size::terminal_size_of(io::stderr());
+        let is_large = |(Width(width), Height(height))| width >= NARROWEST && height >= LOWEST;
+        self.stderr_is_terminal && !self.is_dumb && size.is_some_and(is_large)
     }
 
     /// Columns and rows of the terminal that standard output is.
@@ -88,6 +100,14 @@ impl Output {
         let _ = stderr
             .write_all(text.as_bytes())
             .and_then(|()| stderr.write_all(b"\n"));
+    }
+
+    /// Writes to standard error as it is, for what is drawn in place.
+    pub(crate) fn draw(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        let _ = stderr
+            .write_all(text.as_bytes())
+            .and_then(|()| stderr.flush());
     }
 
     /// As [`Output::talk`], for what a person should not overlook.

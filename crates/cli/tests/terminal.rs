@@ -168,3 +168,45 @@ async fn watching_keeps_the_last_frame_under_what_is_wrong() {
     let (status, text) = terminal.end().await;
     assert_eq!(shell_status(status), 130, "{text}");
 }
+
+#[tokio::test]
+async fn a_drill_is_drawn_in_place_and_cleared() {
+    let line = "drill --partitions 6 --rate 200 --calm 3s";
+    let mut terminal = Terminal::start(line, SIZE);
+    terminal.expect("6 partitions, each with a leader").await;
+    terminal.expect("records/s acknowledged").await;
+    terminal.expect("is killed; it led 2 partitions").await;
+    terminal.expect("is away").await;
+    terminal.expect("the load runs without broker").await;
+    let (status, text) = terminal.end().await;
+    assert_eq!(shell_status(status), 0, "{text}");
+    let (before, report) = text.rsplit_once("records         ").expect("a report");
+    // What was drawn is gone before the report, and the cursor was never hidden.
+    assert!(before.ends_with("\u{1b}[J"), "{before:?}");
+    assert!(!report.contains("records/s"), "{report:?}");
+    assert!(!text.contains("\u{1b}[?25l"), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_drill_ends_with_ctrl_c_and_leaves_nothing_drawn() {
+    let mut terminal = Terminal::start("drill --calm 600s --rate 100", SIZE);
+    terminal.expect("records/s acknowledged").await;
+    terminal.press(CTRL_C).await;
+    let (status, text) = terminal.end().await;
+    assert_eq!(shell_status(status), 130, "{text}");
+    // From the top of what was drawn everything is cleared.
+    assert!(text.ends_with("\r\u{1b}[4A\u{1b}[J"), "{text:?}");
+    assert!(!text.contains("\u{1b}[?25l"), "{text:?}");
+}
+
+#[tokio::test]
+async fn a_drill_says_plain_lines_where_nothing_can_be_drawn() {
+    for (size, term) in [((30, 30), "xterm-256color"), (SIZE, "dumb")] {
+        let line = "drill --partitions 3 --rate 100 --calm 300ms";
+        let terminal = Terminal::start_as(line, size, term);
+        let (status, text) = terminal.end().await;
+        assert_eq!(shell_status(status), 0, "{text}");
+        assert!(text.contains("others lead, "), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}

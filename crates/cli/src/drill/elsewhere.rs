@@ -66,7 +66,8 @@ pub(super) async fn told(
             return Ok(Err(interrupted));
         }
     }
-    let ended = stage.drill(args, &talk, &mut interrupt).await;
+    let drill = stage.drill(args, &talk, &mut interrupt);
+    let ended = talk.beside(drill).await;
     stage.leave(args, &ended, talk, out).await;
     match ended? {
         Ended::Told(drilled) => Ok(Ok(*drilled)),
@@ -110,6 +111,7 @@ impl Stage {
             self.topic.name,
             self.topic.shown()
         ));
+        talk.step("its partitions are to be led and in sync");
         let begin = async {
             let watch = self.watch(args.partitions).await?;
             let load = self.load(args).await?;
@@ -119,6 +121,8 @@ impl Stage {
             Ok(begun) => begun?,
             Err(interrupted) => return Ok(Ended::Early(interrupted)),
         };
+        talk.follow_cluster(&watch);
+        talk.follow_load(&load);
         let mut play = Play {
             from: self.began.elapsed(),
             before: Arc::clone(&watch.now().borrow().seen),
@@ -131,6 +135,7 @@ impl Stage {
             args.rate
         ));
         talk.say("disturb it now: kill brokers, restart them, elect leaders; Ctrl-C ends the load");
+        talk.step("the load runs; disturb the cluster, or press Ctrl-C");
         // A signal ends the load as its time does.
         let _ = interrupt.race(play.until_over(args.duration, &load)).await;
         let mut second = Interrupt::new();
@@ -178,13 +183,17 @@ impl Stage {
         watch: &Watch,
         load: Load,
     ) -> Result<Drilled, Problem> {
-        let (sent, acked) = load.counts();
-        let waiting = plural(sent.saturating_sub(acked) as usize, "record");
+        let totals = load.counts().totals();
+        let waiting = plural(totals.sent.saturating_sub(totals.ended) as usize, "record");
         play.talk
             .say(&format!("the load ends; {waiting} not acknowledged yet"));
+        play.talk
+            .step("the last acknowledgements are to come; Ctrl-C leaves at once");
         let sent = play.meanwhile(load.end()).await;
         let sent = sent.map_err(|error| produce_problem(&error))?;
         play.talk.say("every record is read back");
+        play.talk
+            .step("every record is read back; Ctrl-C leaves at once");
         let read = audit::read(self.config.clone(), &self.topic.name, &sent);
         let there = play.meanwhile(read).await?;
         let history = watch.history();
@@ -272,7 +281,6 @@ impl Play<'_> {
         };
         let over = async {
             while !load.is_over() {
-                self.talk.load(load.counts());
                 sleep(LOOK).await;
             }
         };
@@ -280,7 +288,7 @@ impl Play<'_> {
         tokio::select! {
             () = end => {}
             () = over => {
-                if load.counts().0 >= MOST_RECORDS {
+                if load.counts().totals().sent >= MOST_RECORDS {
                     talk.say(&format!("a drill keeps account of {MOST_RECORDS} records, and no more"));
                 }
             }

@@ -44,7 +44,55 @@ pub(super) struct Load {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     sent: AtomicU64,
+    ended: AtomicU64,
     acked: AtomicU64,
+    /// How long all that are acknowledged waited for it together, in microseconds.
+    waited_us: AtomicU64,
+    /// The longest since it was last asked for.
+    longest_us: AtomicU64,
+}
+
+/// How many records there are so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) sent: u64,
+    /// Acknowledged or given up.
+    pub(super) ended: u64,
+    pub(super) acked: u64,
+    /// How long all that are acknowledged waited for it together, in microseconds.
+    pub(super) waited_us: u64,
+}
+
+impl Counts {
+    pub(super) fn totals(&self) -> Totals {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Totals {
+            // In this order no more have ended than were sent.
+            acked: read(&self.acked),
+            ended: read(&self.ended),
+            waited_us: read(&self.waited_us),
+            sent: read(&self.sent),
+        }
+    }
+
+    /// The longest that a record waited to be acknowledged since this was last asked.
+    pub(super) fn take_longest(&self) -> Duration {
+        Duration::from_micros(self.longest_us.swap(0, Ordering::Relaxed))
+    }
+
+    pub(super) fn sent_one(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn ended(&self, wait: Duration, is_acked: bool) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+        if is_acked {
+            let wait_us = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
+            self.acked.fetch_add(1, Ordering::Relaxed);
+            self.waited_us.fetch_add(wait_us, Ordering::Relaxed);
+            self.longest_us.fetch_max(wait_us, Ordering::Relaxed);
+        }
+    }
 }
 
 /// A record that was sent. Records of a partition are numbered from 0.
@@ -106,10 +154,9 @@ impl Load {
         self.sending.is_finished()
     }
 
-    /// How many records were sent, and how many are acknowledged.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (read(&self.counts.sent), read(&self.counts.acked))
+    /// What it is in numbers, also while it goes on.
+    pub(super) fn counts(&self) -> Arc<Counts> {
+        Arc::clone(&self.counts)
     }
 
     /// Sends no more, and waits until it is known what became of each record: by partition, in the
@@ -184,7 +231,7 @@ impl Sender {
             .value(value);
         let at = self.began.elapsed();
         let delivery = self.producer.send(record).await?;
-        self.counts.sent.fetch_add(1, Ordering::Relaxed);
+        self.counts.sent_one();
         // Its task ends after this one.
         let _ = self.queues[partition].send(Waiting { at, delivery });
         Ok(())
@@ -200,14 +247,9 @@ async fn ends(
     let mut all = Vec::new();
     while let Some(Waiting { at, delivery }) = waiting.recv().await {
         let failure = delivery.await.err().map(|error| error.to_string().into());
-        if failure.is_none() {
-            counts.acked.fetch_add(1, Ordering::Relaxed);
-        }
-        all.push(Sent {
-            at,
-            ended: began.elapsed(),
-            failure,
-        });
+        let ended = began.elapsed();
+        counts.ended(ended.saturating_sub(at), failure.is_none());
+        all.push(Sent { at, ended, failure });
     }
     all
 }

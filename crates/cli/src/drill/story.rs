@@ -9,7 +9,7 @@ use klamm_client::{
     NewTopic, ServerAddress,
 };
 use klamm_server::EmbeddedCluster;
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use super::Drilled;
 use super::args::DrillArgs;
@@ -39,15 +39,16 @@ pub(super) async fn told(
     out: &Output,
 ) -> Result<Result<Drilled, Interrupted>, Problem> {
     let mut interrupt = Interrupt::new();
-    match interrupt.race(drill(args, out)).await {
+    let began = Instant::now();
+    let talk = Talk::new(out, began);
+    match interrupt.race(talk.beside(drill(args, &talk, began))).await {
         Ok(drilled) => drilled.map(Ok),
         Err(interrupted) => Ok(Err(interrupted)),
     }
 }
 
-async fn drill(args: &DrillArgs, out: &Output) -> Result<Drilled, Problem> {
-    let began = Instant::now();
-    let talk = Talk::new(out, began);
+async fn drill(args: &DrillArgs, talk: &Talk<'_>, began: Instant) -> Result<Drilled, Problem> {
+    talk.step(format!("{} start", plural(args.brokers.into(), "broker")));
     let started = EmbeddedCluster::builder()
         .brokers(args.brokers)
         .start()
@@ -57,9 +58,12 @@ async fn drill(args: &DrillArgs, out: &Output) -> Result<Drilled, Problem> {
     })?;
     let ready = began.elapsed();
     talk.say(&format!("{} serve", plural(args.brokers.into(), "broker")));
+    talk.step("the topic is made");
     let stage = Stage::set(args, &cluster, began).await?;
-    let told = stage.play(args, &mut cluster, &talk).await?;
+    talk.follow_cluster(&stage.watch);
+    let told = stage.play(args, &mut cluster, talk).await?;
     talk.say("the load has ended, and every record is read back");
+    talk.step("every record is read back");
     let there = audit::read(stage.config.clone(), &TOPIC.into(), &told.sent).await?;
     let hit = told.sent.iter().zip(&told.hit).filter(|(_, hit)| **hit);
     let waits = hit.filter_map(|(sent, _)| longest_wait(sent, told.away));
@@ -199,7 +203,9 @@ impl Stage {
             args.rate,
             plural(args.partitions.into(), "partition")
         ));
-        self.calm(args, &load, talk).await;
+        talk.follow_load(&load);
+        talk.step("the load runs");
+        sleep(args.calm).await;
 
         let before = self
             .until("partitions", |seen| !seen.led.is_empty())
@@ -219,17 +225,21 @@ impl Stage {
             "broker {killed} is killed; it led {}",
             plural(count, "partition")
         ));
+        talk.step(format!("others are to lead what broker {killed} led"));
         let is_led = |led: &Led| led.leader.is_some_and(|leader| leader != killed);
         let failed_over = self
             .until("others to lead", |seen| seen.led.iter().all(is_led))
             .await?;
         let led_again = self.began.elapsed().saturating_sub(killed_at);
         talk.say(&format!("others lead, {} ms after", led_again.as_millis()));
-        self.calm(args, &load, talk).await;
+        talk.step(format!("the load runs without broker {killed}"));
+        sleep(args.calm).await;
 
+        talk.step(format!("broker {killed} starts"));
         let restarted_at = self.began.elapsed();
         node(cluster.start_broker(killed).await)?;
         talk.say(&format!("broker {killed} is back"));
+        talk.step(format!("replicas of broker {killed} are to be in sync"));
         let restarted = self
             .until("all replicas to be in sync", |seen| {
                 seen.led.iter().all(Led::is_in_sync)
@@ -242,6 +252,7 @@ impl Stage {
             plural(self.leads(&restarted)[&killed], "partition")
         ));
 
+        talk.step("preferred leaders are elected");
         let elected = self.admin.elect_leaders(
             ElectionType::Preferred,
             ElectionScope::All,
@@ -255,7 +266,9 @@ impl Stage {
         let after = self
             .until("the preferred leaders", |seen| seen.led.iter().all(is_home))
             .await?;
-        self.calm(args, &load, talk).await;
+        talk.step("the load runs");
+        sleep(args.calm).await;
+        talk.step("the last acknowledgements are to come");
         let sent = load.end().await.map_err(|error| produce_problem(&error))?;
         let count: usize = sent.iter().map(Vec::len).sum();
         if count as u64 >= MOST_RECORDS {
@@ -277,19 +290,6 @@ impl Stage {
             ],
             sent,
         })
-    }
-
-    /// Lets the load go on for a while.
-    async fn calm(&self, args: &DrillArgs, load: &Load, talk: &Talk<'_>) {
-        let end = Instant::now() + args.calm;
-        let mut ticks = interval(Duration::from_millis(100));
-        loop {
-            talk.load(load.counts());
-            tokio::select! {
-                () = sleep_until(end) => return,
-                _ = ticks.tick() => {}
-            }
-        }
     }
 }
 

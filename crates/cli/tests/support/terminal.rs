@@ -27,13 +27,18 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Starts klamm on a terminal of so many columns and rows.
-    pub(crate) fn start(words: &str, (columns, rows): (u16, u16)) -> Self {
+    pub(crate) fn start(words: &str, size: (u16, u16)) -> Self {
+        Self::start_as(words, size, "xterm-256color")
+    }
+
+    /// The same on a terminal of another kind.
+    pub(crate) fn start_as(words: &str, (columns, rows): (u16, u16), term: &str) -> Self {
         let (pty, pts) = pty_process::open().expect("the system has terminals");
         pty.resize(Size::new(rows, columns)).expect("a size");
         let child = pty_process::Command::new(env!("CARGO_BIN_EXE_klamm"))
             .args(words.split_whitespace())
             .env_remove("NO_COLOR")
-            .env("TERM", "xterm-256color")
+            .env("TERM", term)
             .kill_on_drop(true)
             .spawn(pts)
             .expect("klamm starts");
