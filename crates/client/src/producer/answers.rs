@@ -82,7 +82,7 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    fn told(&self, state: &mut State, batch: Batch, told: PartitionProduceResponse) {
+    fn told(&self, state: &mut State, mut batch: Batch, told: PartitionProduceResponse) {
         let code = ErrorCode(told.error_code);
         match code {
             // The broker has it from a request whose answer was lost.
@@ -111,6 +111,7 @@ impl Settling<'_> {
                 state.waiting.insert(self.partition.clone());
             }
             code if code.is_retriable() => {
+                batch.may_be_written |= !is_before_the_write(code);
                 let moved = Leadership::told(
                     told.current_leader.leader_id,
                     told.current_leader.leader_epoch,
@@ -154,6 +155,15 @@ impl Settling<'_> {
         };
         self.again(state, batch, told);
     }
+}
+
+/// Whether a leader that answers so has not written the batch. With any other code it may have, and
+/// have waited in vain for its followers then, or have lost the lead.
+fn is_before_the_write(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::NOT_ENOUGH_REPLICAS | ErrorCode::CORRUPT_MESSAGE
+    )
 }
 
 /// Gives up what has waited for longer than `delivery.timeout.ms`.

@@ -192,7 +192,7 @@ impl Batch {
             first_sent: None,
             not_before: None,
             last: None,
-            may_be_written: false,
+            may_be_written: self.may_be_written,
         };
         self.content = first.map_or_else(Content::Broken, Content::Closed);
         self.first_sent = None;
@@ -246,8 +246,12 @@ impl Batch {
         }
     }
 
-    /// Tells every waiting caller what went wrong.
+    /// Tells every waiting caller what went wrong, and that it may be written all the same.
     pub(super) fn fail(self, error: &ProduceError) {
+        let error = match self.may_be_written && !error.is_outcome_unknown() {
+            true => ProduceError::Uncertain(Box::new(error.clone())),
+            false => error.clone(),
+        };
         for waiting in self.waiting {
             let _ = waiting.sender.send(Err(error.clone()));
         }

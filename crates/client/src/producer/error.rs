@@ -99,6 +99,9 @@ pub enum ProduceError {
         /// Whether the record may have been written all the same.
         outcome_unknown: bool,
     },
+    /// The record was refused when it was sent again, and an earlier request may have written it.
+    #[error("{0}; whether it was written before is unknown")]
+    Uncertain(Box<ProduceError>),
     /// The producer was closed or dropped before the record was acknowledged.
     #[error("the producer was closed before the record was acknowledged")]
     Closed,
@@ -113,6 +116,7 @@ impl ProduceError {
             Self::Refused { code, .. } => Some(*code),
             Self::NotReady { cause, .. } => cause.as_ref()?.code(),
             Self::Expired { last, .. } => last.as_ref()?.code(),
+            Self::Uncertain(error) => error.code(),
             _ => None,
         }
     }
@@ -123,7 +127,7 @@ impl ProduceError {
             Self::Expired {
                 outcome_unknown, ..
             } => *outcome_unknown,
-            Self::Closed => true,
+            Self::Uncertain(_) | Self::Closed => true,
             _ => false,
         }
     }

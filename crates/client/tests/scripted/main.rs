@@ -14,6 +14,7 @@ mod fetching;
 mod large_elections;
 mod log;
 mod negotiation;
+mod outcomes;
 mod producing;
 mod retries;
 mod support;
