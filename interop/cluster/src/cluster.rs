@@ -1,230 +1,39 @@
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 
 use klamm_java_peer::{Peer, PeerError, Value, json};
-use tempfile::TempDir;
 
-use crate::node::{DATA, Node};
-use crate::ports::free_ports;
-use crate::proxy::Proxy;
-use crate::spec::{Address, Program, Role, Spec};
-use crate::wait_until;
+use crate::nodes::Nodes;
+use crate::spec::Spec;
 
-/// A start takes 15 s on two idle cores; a busy machine has taken two minutes.
-const DEADLINE: Duration = Duration::from_secs(300);
-/// Whole starts, each with new ports, before ports in use are taken for the machine's fault.
-const STARTS: usize = 5;
-const PORT_IN_USE: &str = "Address already in use";
-
-/// A running cluster. Its methods wait for what they say, and panic with the servers' logs when
-/// that takes too long.
+/// A running cluster: its [`Nodes`], and Apache Kafka's Admin client and tools to ask them.
+///
+/// Its methods wait for what they say, and panic with the servers' logs when that takes too long.
 #[derive(Debug)]
 pub struct Cluster {
-    nodes: Mutex<Vec<Node>>,
-    addresses: Vec<Address>,
-    /// Brokers that were not told to start yet.
-    spares: Mutex<Vec<u32>>,
-    proxy: Option<Proxy>,
-    spec: Spec,
-    id: String,
-    peer: Mutex<Peer>,
-    dir: TempDir,
+    nodes: Nodes,
+    asking: Asking,
+}
+
+/// Apache Kafka's code, which asks.
+#[derive(Debug)]
+struct Asking(Mutex<Peer>);
+
+impl Deref for Cluster {
+    type Target = Nodes;
+
+    fn deref(&self) -> &Nodes {
+        &self.nodes
+    }
 }
 
 impl Cluster {
-    pub(crate) fn start(spec: Spec) -> Self {
-        let mut peer = Some(Peer::start());
-        for _ in 0..STARTS {
-            let cluster = Self::launch(&spec, peer.take().unwrap_or_else(Peer::start));
-            if cluster.is_in_service() {
-                return cluster;
-            }
-        }
-        panic!("{STARTS} starts on different free ports all found some in use");
-    }
-
-    fn launch(spec: &Spec, peer: Peer) -> Self {
-        let dir = tempfile::Builder::new()
-            .prefix("klamm-interop-")
-            .tempdir()
-            .expect("the temporary directory is writable");
-        let ports = free_ports(3 * spec.nodes.len());
-        let mut addresses: Vec<Address> = spec
-            .nodes
-            .iter()
-            .zip(ports.chunks(3))
-            .map(|(&(id, role), ports)| Address {
-                id,
-                role,
-                broker_port: ports[0],
-                controller_port: ports[1],
-                sasl_port: ports[2],
-                advertised_port: ports[1],
-            })
-            .collect();
-        let proxy = spec.proxied.then(|| {
-            let controller = addresses.iter_mut().find(|node| node.role != Role::Broker);
-            let controller = controller.expect("a cluster has a controller");
-            let proxy = Proxy::start(controller.controller_port);
-            controller.advertised_port = proxy.port();
-            proxy
+    pub(crate) fn start(spec: &Spec) -> Self {
+        let asking = Asking(Mutex::new(Peer::start()));
+        let nodes = Nodes::start(spec, |nodes| {
+            asking.quorum_leader(nodes).is_some() && asking.alive(nodes) == nodes.broker_ids()
         });
-        let mut nodes: Vec<Node> = addresses
-            .iter()
-            .map(|&address| Node::new(spec, address, &addresses, dir.path()))
-            .collect();
-        let id = spec
-            .cluster_id
-            .clone()
-            .unwrap_or_else(crate::spec::random_cluster_id);
-        for node in &mut nodes {
-            if !spec.spares.contains(&node.address.id) {
-                let args = spec.format(node.address.role);
-                node.start(Some((&id, &args)));
-            }
-        }
-        Self {
-            nodes: Mutex::new(nodes),
-            addresses,
-            spares: Mutex::new(spec.spares.clone()),
-            proxy,
-            spec: spec.clone(),
-            id,
-            peer: Mutex::new(peer),
-            dir,
-        }
-    }
-
-    /// Waits for every broker; false if a port was taken by someone else meanwhile.
-    fn is_in_service(&self) -> bool {
-        let brokers = self.broker_ids();
-        let mut ended = None;
-        let ready = wait_until(DEADLINE, || {
-            ended = self.ended();
-            ended.is_some() || self.quorum_leader().is_some() && self.alive() == brokers
-        });
-        if ended.is_some()
-            && self
-                .nodes()
-                .iter()
-                .any(|node| node.log_contains(PORT_IN_USE))
-        {
-            return false;
-        }
-        if let Some(ended) = ended {
-            panic!("{ended} while starting\n{}", self.tails());
-        }
-        assert!(
-            ready,
-            "the cluster is not in service after {DEADLINE:?}\n{}",
-            self.tails()
-        );
-        true
-    }
-
-    /// The brokers as a bootstrap list.
-    pub fn bootstrap(&self) -> String {
-        self.list(Role::Controller, |node| node.broker_port)
-    }
-
-    /// The controllers as a bootstrap list.
-    pub fn controllers(&self) -> String {
-        self.list(Role::Broker, |node| node.controller_port)
-    }
-
-    /// The address of one broker.
-    pub fn broker(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).broker_port)
-    }
-
-    /// Where clients of one broker say who they are.
-    pub fn sasl(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).sasl_port)
-    }
-
-    /// What brokers reach the controller through.
-    ///
-    /// # Panics
-    /// If the cluster was not asked to have it.
-    pub fn proxy(&self) -> &Proxy {
-        self.proxy.as_ref().expect("a cluster with a proxy")
-    }
-
-    /// The address of one controller.
-    pub fn controller(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).controller_port)
-    }
-
-    /// The ids of all brokers that were started, running or not.
-    pub fn broker_ids(&self) -> Vec<u32> {
-        let brokers = self.started().into_iter();
-        let brokers = brokers.filter(|node| node.role != Role::Controller);
-        let mut ids: Vec<u32> = brokers.map(|node| node.id).collect();
-        ids.sort_unstable();
-        ids
-    }
-
-    /// The ids of the processes that run.
-    pub fn process_ids(&self) -> Vec<u32> {
-        self.nodes().iter().filter_map(Node::process_id).collect()
-    }
-
-    /// The cluster's id.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// A directory that goes away with the cluster.
-    pub fn dir(&self) -> &Path {
-        self.dir.path()
-    }
-
-    /// The directory in which a node has the directories of its partitions.
-    pub fn data_dir(&self, id: u32) -> PathBuf {
-        self.dir.path().join(format!("node-{id}")).join(DATA)
-    }
-
-    /// Kills a node at once, as a crash does.
-    pub fn kill(&self, id: u32) {
-        self.node(id, Node::kill);
-    }
-
-    /// Kills every node; what it held stays until it is dropped.
-    pub fn end(&self) {
-        self.nodes().iter_mut().for_each(Node::kill);
-    }
-
-    /// Stops a node with its controlled shutdown.
-    pub fn stop(&self, id: u32) {
-        self.node(id, Node::stop);
-    }
-
-    /// Starts a node that was killed or stopped, on its old ports; wait for it with
-    /// [`Cluster::wait_for_brokers`].
-    pub fn restart(&self, id: u32) {
-        self.node(id, |node| node.start(None));
-    }
-
-    /// Starts a spare broker for the first time; wait for it with [`Cluster::wait_for_brokers`].
-    pub fn join(&self, id: u32) {
-        self.spares().retain(|spare| *spare != id);
-        let args = self.spec.format(self.address(id).role);
-        self.node(id, |node| node.start(Some((&self.id, &args))));
-    }
-
-    /// Sets a property of a node from its next start on.
-    pub fn set_property(&self, id: u32, key: &str, value: &str) {
-        self.node(id, |node| node.set_property(key, value));
-    }
-
-    /// Starts a node that was killed or stopped with other code, on its directory and ports.
-    pub fn restart_as(&self, id: u32, program: Program) {
-        self.node(id, |node| {
-            node.program = program;
-            node.start(None);
-        });
+        Self { nodes, asking }
     }
 
     /// The active controller.
@@ -234,7 +43,7 @@ impl Cluster {
     pub fn active_controller(&self) -> u32 {
         let mut leader = None;
         self.wait("an active controller", || {
-            leader = self.quorum_leader();
+            leader = self.asking.quorum_leader(self);
             leader.is_some()
         });
         leader.expect("waited for it")
@@ -246,31 +55,8 @@ impl Cluster {
     /// If that takes too long.
     pub fn wait_for_brokers(&self, ids: &[u32]) {
         self.wait(&format!("the brokers in service to be {ids:?}"), || {
-            self.alive() == ids
+            self.asking.alive(self) == ids
         });
-    }
-
-    /// Waits for a condition, polling it.
-    ///
-    /// # Panics
-    /// If a node ends by itself, or the condition does not hold in time.
-    pub fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
-        let mut ended = None;
-        let held = wait_until(DEADLINE, || {
-            if done() {
-                return true;
-            }
-            ended = self.ended();
-            ended.is_some()
-        });
-        if let Some(ended) = ended {
-            panic!("{ended} while waiting for {what}\n{}", self.tails());
-        }
-        assert!(
-            held,
-            "waited {DEADLINE:?} in vain for {what}\n{}",
-            self.tails()
-        );
     }
 
     /// Asks Apache Kafka's Admin client, through the brokers, or the controllers where there are none.
@@ -282,14 +68,8 @@ impl Cluster {
             .unwrap_or_else(|e| panic!("{op}: {e}\n{}", self.tails()))
     }
 
-    pub(crate) fn try_admin(&self, op: &str, mut args: Value) -> Result<Value, PeerError> {
-        let brokers = self.bootstrap();
-        args["controllers"] = brokers.is_empty().into();
-        args["bootstrap"] = match brokers.is_empty() {
-            true => self.controllers().into(),
-            false => brokers.into(),
-        };
-        self.peer().call(op, args)
+    pub(crate) fn try_admin(&self, op: &str, args: Value) -> Result<Value, PeerError> {
+        self.asking.admin(self, op, args)
     }
 
     /// Runs one of Apache Kafka's tools, with `--bootstrap-server` added: exit status and output.
@@ -300,9 +80,7 @@ impl Cluster {
         let bootstrap = self.bootstrap();
         let mut all = vec!["--bootstrap-server", &bootstrap];
         all.extend(args);
-        self.peer()
-            .tool(tool, &all)
-            .unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.tails()))
+        self.offline_tool(tool, &all)
     }
 
     /// Runs one of Apache Kafka's tools that needs no server: exit status and output.
@@ -310,25 +88,36 @@ impl Cluster {
     /// # Panics
     /// If it cannot be run.
     pub fn offline_tool(&self, tool: &str, args: &[&str]) -> (i64, String) {
-        let answer = self.peer().tool(tool, args);
-        answer.unwrap_or_else(|error| panic!("{tool}: {error}"))
+        let answer = self.asking.call(|peer| peer.tool(tool, args));
+        answer.unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.tails()))
+    }
+}
+
+impl Asking {
+    fn call<T>(&self, ask: impl FnOnce(&mut Peer) -> T) -> T {
+        ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The last lines of every node's log.
-    pub fn tails(&self) -> String {
-        self.nodes().iter().map(Node::tail).collect()
+    fn admin(&self, nodes: &Nodes, op: &str, mut args: Value) -> Result<Value, PeerError> {
+        let brokers = nodes.bootstrap();
+        args["controllers"] = brokers.is_empty().into();
+        args["bootstrap"] = match brokers.is_empty() {
+            true => nodes.controllers().into(),
+            false => brokers.into(),
+        };
+        self.call(|peer| peer.call(op, args))
     }
 
-    fn quorum_leader(&self) -> Option<u32> {
-        let quorum = self.try_admin("quorum", json!({})).ok()?;
+    fn quorum_leader(&self, nodes: &Nodes) -> Option<u32> {
+        let quorum = self.admin(nodes, "quorum", json!({})).ok()?;
         u32::try_from(quorum["leader"].as_i64()?).ok()
     }
 
-    fn alive(&self) -> Vec<u32> {
-        if self.broker_ids().is_empty() {
+    fn alive(&self, nodes: &Nodes) -> Vec<u32> {
+        if nodes.broker_ids().is_empty() {
             return Vec::new();
         }
-        let Ok(answer) = self.try_admin("brokers", json!({})) else {
+        let Ok(answer) = self.admin(nodes, "brokers", json!({})) else {
             return Vec::new();
         };
         let ids = answer["alive"]
@@ -337,62 +126,5 @@ impl Cluster {
             .flatten()
             .filter_map(Value::as_u64);
         ids.filter_map(|id| u32::try_from(id).ok()).collect()
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.nodes().iter_mut().find_map(|node| {
-            let status = node.ended()?;
-            Some(format!("node {} ended with {status}", node.address.id))
-        })
-    }
-
-    fn node(&self, id: u32, act: impl FnOnce(&mut Node)) {
-        let mut nodes = self.nodes();
-        let node = nodes.iter_mut().find(|node| node.address.id == id);
-        act(node.unwrap_or_else(|| panic!("there is no node {id}")));
-    }
-
-    fn address(&self, id: u32) -> &Address {
-        let address = self.addresses.iter().find(|node| node.id == id);
-        address.unwrap_or_else(|| panic!("there is no node {id}"))
-    }
-
-    fn list(&self, without: Role, port: impl Fn(&Address) -> u16) -> String {
-        let nodes = self.started().into_iter();
-        let nodes = nodes.filter(|node| node.role != without);
-        let list: Vec<String> = nodes
-            .map(|node| format!("127.0.0.1:{}", port(node)))
-            .collect();
-        list.join(",")
-    }
-
-    fn started(&self) -> Vec<&Address> {
-        let spares = self.spares();
-        let all = self.addresses.iter();
-        all.filter(|node| !spares.contains(&node.id)).collect()
-    }
-
-    fn spares(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn peer(&self) -> MutexGuard<'_, Peer> {
-        self.peer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        if thread::panicking() && std::env::var_os("KLAMM_KEEP").is_some() {
-            self.dir.disable_cleanup(true);
-            eprintln!(
-                "the cluster's files are kept in {}",
-                self.dir.path().display()
-            );
-        }
     }
 }

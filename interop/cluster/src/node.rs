@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use klamm_java_peer::{Java, Release};
 
+use crate::links::Links;
 use crate::spec::{Address, Program, Role, Spec};
 use crate::wait_until;
 
@@ -30,11 +31,17 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(spec: &Spec, address: Address, all: &[Address], dir: &Path) -> Self {
+    pub(crate) fn new(
+        spec: &Spec,
+        address: Address,
+        all: &[Address],
+        links: &Links,
+        dir: &Path,
+    ) -> Self {
         let dir = dir.join(format!("node-{}", address.id));
         std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
         let config = dir.join("server.properties");
-        let properties = spec.server_properties(&address, all, &dir.join(DATA));
+        let properties = spec.server_properties(&address, all, links, &dir.join(DATA));
         std::fs::write(&config, properties).expect("the temporary directory is writable");
         let log = dir.join("server.log");
         Self {
@@ -146,11 +153,7 @@ impl Node {
                     .write_all(b"stop\n")
                     .expect("the node reads its lifeline");
             }
-            Program::Klamm(_) => {
-                let id = child.id().to_string();
-                let sent = Command::new("kill").args(["-TERM", &id]).status();
-                assert!(sent.is_ok_and(|status| status.success()), "kill works");
-            }
+            Program::Klamm(_) => send(child, "TERM"),
         }
         let stopped = wait_until(STOP_DEADLINE, || {
             child.try_wait().is_ok_and(|status| status.is_some())
@@ -164,6 +167,13 @@ impl Node {
             );
         }
         self.child = None;
+    }
+
+    /// Sends a signal, if it runs.
+    pub(crate) fn signal(&mut self, signal: &str) {
+        if let Some(child) = &self.child {
+            send(child, signal);
+        }
     }
 
     pub(crate) fn process_id(&self) -> Option<u32> {
@@ -209,6 +219,12 @@ impl Node {
             .open(&self.log)
             .expect("the temporary directory is writable")
     }
+}
+
+fn send(child: &Child, signal: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "kill works");
 }
 
 impl Drop for Node {

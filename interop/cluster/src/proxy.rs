@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A TCP proxy on 127.0.0.1 whose connections a test can cut.
+/// A TCP proxy on 127.0.0.1 whose connections a test can cut, or make wait.
 ///
 /// It goes away with this value, and so do its connections.
 #[derive(Debug)]
@@ -17,16 +17,26 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Shared {
     target: u16,
-    is_closed: AtomicBool,
     is_over: AtomicBool,
     connections: Mutex<Connections>,
+    /// Connections may be carried on, or have ended.
+    changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Connections {
+    state: State,
     /// How many there have been.
     count: usize,
     open: BTreeMap<usize, [TcpStream; 2]>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    Stalled,
+    Closed,
 }
 
 impl Proxy {
@@ -37,9 +47,9 @@ impl Proxy {
         let address = listener.local_addr().expect("it is bound");
         let shared = Arc::new(Shared {
             target,
-            is_closed: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             connections: Mutex::default(),
+            changed: Condvar::new(),
         });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
@@ -72,17 +82,29 @@ impl Proxy {
     /// Ends all connections; new ones come through.
     pub fn cut(&self) {
         self.shared.connections().cut();
+        self.shared.changed.notify_all();
     }
 
     /// Ends all connections, and each new one at once.
     pub fn close(&self) {
-        self.shared.is_closed.store(true, Ordering::Release);
+        self.set(State::Closed);
         self.cut();
     }
 
-    /// Lets connections through again.
+    /// Holds back what is sent from now on, either way, the ends of connections included. New ones
+    /// are accepted.
+    pub fn stall(&self) {
+        self.set(State::Stalled);
+    }
+
+    /// Lets connections through again, and what was held back.
     pub fn open(&self) {
-        self.shared.is_closed.store(false, Ordering::Release);
+        self.set(State::Open);
+    }
+
+    fn set(&self, state: State) {
+        self.shared.connections().state = state;
+        self.shared.changed.notify_all();
     }
 }
 
@@ -115,7 +137,7 @@ impl Shared {
         let number = {
             let mut connections = self.connections();
             // Under the lock, so that none that was let in is left after `close`.
-            if self.is_closed.load(Ordering::Acquire) {
+            if connections.state == State::Closed {
                 return Ok(());
             }
             connections.count += 1;
@@ -123,16 +145,39 @@ impl Shared {
             connections.open.insert(number, [client, server]);
             number
         };
-        for (mut from, mut to) in ways {
+        for (from, to) in ways {
             let shared = Arc::clone(self);
             thread::spawn(move || {
-                let _ = io::copy(&mut from, &mut to);
+                let _ = shared.carry(number, &from, &to);
                 // Kafka's connections end as a whole.
                 end(&[from, to]);
                 shared.connections().open.remove(&number);
+                shared.changed.notify_all();
             });
         }
         Ok(())
+    }
+
+    /// Carries what comes one way, until the connection ends.
+    fn carry(&self, number: usize, mut from: &TcpStream, mut to: &TcpStream) -> io::Result<()> {
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let len = from.read(&mut bytes)?;
+            if !self.lets_through(number) || len == 0 {
+                return Ok(());
+            }
+            to.write_all(&bytes[..len])?;
+        }
+    }
+
+    /// Waits while connections are stalled; false if this one was cut.
+    fn lets_through(&self, number: usize) -> bool {
+        let waits = |connections: &mut Connections| {
+            connections.state == State::Stalled && connections.open.contains_key(&number)
+        };
+        let connections = self.changed.wait_while(self.connections(), waits);
+        let connections = connections.unwrap_or_else(PoisonError::into_inner);
+        connections.open.contains_key(&number)
     }
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
@@ -147,3 +192,6 @@ fn end(streams: &[TcpStream; 2]) {
         let _ = stream.shutdown(Shutdown::Both);
     }
 }
+
+#[cfg(test)]
+mod tests;

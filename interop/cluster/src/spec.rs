@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 
 use klamm_java_peer::Release;
 
-use crate::Cluster;
+use crate::links::Links;
+use crate::{Cluster, Nodes};
 
 /// What a node is, Kafka's `process.roles`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct Spec {
     dynamic: bool,
     /// Whether brokers reach the controller through a proxy.
     pub(crate) proxied: bool,
+    /// Whether brokers reach every other node through a proxy of their own.
+    pub(crate) linked: bool,
     /// Whether brokers have a listener for clients that say who they are.
     sasl: bool,
     pub(crate) heap_mib: u32,
@@ -112,6 +115,7 @@ impl Spec {
             release: Release::Latest,
             dynamic: false,
             proxied: false,
+            linked: false,
             sasl: false,
             heap_mib: 256,
             as_scripts_do: false,
@@ -136,7 +140,7 @@ impl Spec {
         self
     }
 
-    /// One more broker, with the next id, that starts when it is told to ([`Cluster::join`]).
+    /// One more broker, with the next id, that starts when it is told to ([`Nodes::join`]).
     #[must_use]
     pub fn spare_broker(mut self) -> Self {
         let brokers = self.nodes.iter().filter(|(_, role)| *role == Role::Broker);
@@ -146,10 +150,18 @@ impl Spec {
         self
     }
 
-    /// Brokers and clients find the only controller through [`Cluster::proxy`].
+    /// Brokers and clients find the only controller through [`Nodes::proxy`].
     #[must_use]
     pub fn proxied_controller(mut self) -> Self {
         self.proxied = true;
+        self
+    }
+
+    /// Every broker reaches every other node through a proxy of its own, [`Nodes::link`]; clients reach
+    /// brokers directly.
+    #[must_use]
+    pub fn linked(mut self) -> Self {
+        self.linked = true;
         self
     }
 
@@ -233,7 +245,16 @@ impl Spec {
     /// # Panics
     /// If that does not happen in time.
     pub fn start(self) -> Cluster {
-        Cluster::start(self)
+        Cluster::start(&self)
+    }
+
+    /// Starts the nodes and waits until they are ready, as the caller sees it. Nobody is there to ask
+    /// them anything, and no Java is needed but for Apache Kafka's nodes.
+    ///
+    /// # Panics
+    /// If that does not happen in time.
+    pub fn start_nodes(self, ready: impl FnMut(&Nodes) -> bool) -> Nodes {
+        Nodes::start(&self, ready)
     }
 
     /// Whose code a node runs.
@@ -259,25 +280,31 @@ impl Spec {
     }
 
     /// The node's properties file; in Kafka the last of two values for a key counts.
-    pub(crate) fn server_properties(&self, node: &Address, all: &[Address], log: &Path) -> String {
+    pub(crate) fn server_properties(
+        &self,
+        node: &Address,
+        all: &[Address],
+        links: &Links,
+        log: &Path,
+    ) -> String {
         let mut text = String::new();
         let mut line = |key: &str, value: &str| {
             writeln!(text, "{key}={value}").expect("a String takes everything");
         };
         line("node.id", &node.id.to_string());
         line("log.dirs", &log.display().to_string());
-        for (key, value) in self
-            .quorum(node, all)
-            .into_iter()
-            .chain(self.listeners(node))
-        {
-            line(key, &value);
-        }
         for (key, value) in DEFAULTS {
             let is_of_brokers = key.starts_with("inter.broker");
             if !(is_of_brokers && node.role == Role::Controller) {
                 line(key, value);
             }
+        }
+        for (key, value) in self
+            .quorum(node, all, links)
+            .into_iter()
+            .chain(self.listeners(node, links))
+        {
+            line(key, &value);
         }
         for (role, key, value) in &self.properties {
             if role.is_none_or(|role| role == node.role) {
@@ -287,14 +314,23 @@ impl Spec {
         text
     }
 
-    fn quorum(&self, node: &Address, all: &[Address]) -> Vec<(&'static str, String)> {
+    fn quorum(
+        &self,
+        node: &Address,
+        all: &[Address],
+        links: &Links,
+    ) -> Vec<(&'static str, String)> {
         let roles = match node.role {
             Role::Combined => "broker,controller",
             Role::Broker => "broker",
             Role::Controller => "controller",
         };
         let controllers = all.iter().filter(|node| node.role != Role::Broker);
-        let server = |node: &Address| format!("127.0.0.1:{}", node.advertised_port);
+        let server = |to: &Address| {
+            let link = links.between(node.id, to.id);
+            let port = link.map_or(to.advertised_port, |link| link.proxy().port());
+            format!("127.0.0.1:{port}")
+        };
         let voter = |node: &Address| format!("{}@{}", node.id, server(node));
         let (key, list): (_, Vec<String>) = if self.dynamic {
             let key = "controller.quorum.bootstrap.servers";
@@ -305,16 +341,14 @@ impl Spec {
         vec![("process.roles", roles.to_owned()), (key, list.join(","))]
     }
 
-    fn listeners(&self, node: &Address) -> Vec<(&'static str, String)> {
-        let listener = |name: &str, port| format!("{name}://127.0.0.1:{port}");
+    fn listeners(&self, node: &Address, links: &Links) -> Vec<(&'static str, String)> {
+        // Each with its port, and the one that others are told.
         let mut listeners = Vec::new();
-        let mut protocols = vec!["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"];
         let mut lines = Vec::new();
         if node.role != Role::Controller {
-            listeners.push(listener("PLAINTEXT", node.broker_port));
+            listeners.push(("PLAINTEXT", node.broker_port, node.broker_port));
             if self.sasl {
-                listeners.push(listener("CLIENTS", node.sasl_port));
-                protocols.push("CLIENTS:SASL_PLAINTEXT");
+                listeners.push(("CLIENTS", node.sasl_port, node.sasl_port));
                 let of_clients = |key, value: &str| (key, value.to_owned());
                 lines.extend([
                     of_clients("listener.name.clients.sasl.enabled.mechanisms", MECHANISM),
@@ -323,13 +357,27 @@ impl Spec {
             }
         }
         if node.role != Role::Broker {
-            listeners.push(listener("CONTROLLER", node.controller_port));
+            listeners.push(("CONTROLLER", node.controller_port, node.advertised_port));
         }
-        if node.role == Role::Controller && node.advertised_port != node.controller_port {
-            let advertised = listener("CONTROLLER", node.advertised_port);
+        let linked = links.to(node.id);
+        listeners.extend(linked.map(|link| (&*link.name, link.port, link.proxy().port())));
+        let list = |port: fn(&(&str, u16, u16)) -> u16| {
+            let listeners = listeners.iter();
+            let list = listeners.map(|it| format!("{}://127.0.0.1:{}", it.0, port(it)));
+            list.collect::<Vec<_>>().join(",")
+        };
+        let (own, advertised) = (list(|it| it.1), list(|it| it.2));
+        if own != advertised {
             lines.push(("advertised.listeners", advertised));
         }
-        lines.push(("listeners", listeners.join(",")));
+        lines.push(("listeners", own));
+        lines.extend(links.names(node));
+        let mut protocols = vec!["PLAINTEXT:PLAINTEXT".to_owned()];
+        if self.sasl {
+            protocols.push("CLIENTS:SASL_PLAINTEXT".to_owned());
+        }
+        let plain = std::iter::once("CONTROLLER").chain(links.all_names());
+        protocols.extend(plain.map(|name| format!("{name}:PLAINTEXT")));
         lines.push(("listener.security.protocol.map", protocols.join(",")));
         lines
     }

@@ -9,7 +9,7 @@ mod logs;
 
 use std::process::ExitCode;
 
-use klamm_cluster::{Cluster, Program, Spec};
+use klamm_cluster::{Cluster, KLAMM_LEVELS, Nodes, Program, Spec};
 use klamm_java_peer::json;
 use klamm_suite::{Test, is_full};
 
@@ -19,25 +19,13 @@ const BROKERS: [i32; 3] = [1, 2, KLAMM];
 const TOPIC: &str = "mixed";
 /// As many lead as there are brokers, and one more of klamm's.
 const REPLICAS: [&[i32]; 4] = [&[1, 2, 3], &[2, 3, 1], &[3, 1, 2], &[3, 2, 1]];
-/// What klamm's brokers lack.
-const LEVELS: &[&str] = &[
-    "--feature",
-    "group.version=0",
-    "--feature",
-    "transaction.version=0",
-    "--feature",
-    "share.version=0",
-    "--feature",
-    "streams.version=0",
-];
-
 fn start(controllers: Program) -> Cluster {
     let klamm = Program::Klamm(klamm_suite::binary().to_owned());
     let cluster = Spec::separate(1, 3)
         .dynamic_quorum()
         .controllers(controllers)
         .broker(KLAMM.unsigned_abs(), klamm)
-        .format_args(LEVELS)
+        .format_args(KLAMM_LEVELS)
         // A JVM may take its time until it leads.
         .property("initial.broker.registration.timeout.ms", "300000")
         .property("min.insync.replicas", "2")
@@ -118,7 +106,7 @@ fn elections(cluster: &Cluster) {
 /// A broker goes, others lead, and it comes back: in good order and by a crash.
 fn leaves_and_returns(cluster: &Cluster, broker: i32) {
     let id = broker.unsigned_abs();
-    for go in [Cluster::stop, Cluster::kill] {
+    for go in [Nodes::stop, Nodes::kill] {
         go(cluster, id);
         cluster.wait_for_topic(TOPIC, "other leaders", |partitions| {
             let led = |leader| leader >= 0 && leader != broker;
