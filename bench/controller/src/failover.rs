@@ -35,7 +35,8 @@ impl Failover {
             Program::Klamm(binary) => ClusterProgram::Klamm(binary.clone()),
             Program::Apache => ClusterProgram::Apache,
         };
-        let spec = Spec::separate(1, 3).dynamic_quorum().controllers(program);
+        let spec = Spec::separate(1, 3).dynamic_quorum().as_scripts_do();
+        let spec = spec.controllers(program);
         let cluster = spec.start();
         let placed = |n: usize| match n % 3 {
             0 => &[1, 2, 3][..],

@@ -1,6 +1,7 @@
 //! The accepting side of connections.
 
 mod connection;
+mod due;
 mod limits;
 
 use std::future::Future;
@@ -36,6 +37,17 @@ pub(crate) struct Origin {
     pub(crate) peer: Peer,
 }
 
+/// What of a request has to be over before the next one of its connection begins. Answers are in the
+/// order of the requests in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// All of it.
+    Whole,
+    /// What is done when its answer is asked for once. What is left is waiting, and the next may begin
+    /// meanwhile if it is of this kind as well.
+    Begun,
+}
+
 /// What answers the requests of a listener's connections.
 pub(crate) trait Service: Clone + Send + Sync + 'static {
     /// Answers a request; `None` where it wants no answer.
@@ -44,6 +56,11 @@ pub(crate) trait Service: Clone + Send + Sync + 'static {
         origin: Origin,
         frame: Bytes,
     ) -> impl Future<Output = Result<Option<Segments>, Unserved>> + Send;
+
+    /// What has to be over before the request after this one begins.
+    fn order(&self, _frame: &Bytes) -> Order {
+        Order::Whole
+    }
 
     /// Takes note that a connection is gone.
     fn closed(&self, origin: &Origin);

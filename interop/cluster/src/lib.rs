@@ -18,6 +18,7 @@
 //! Test support: what goes wrong is a panic that says what was waited for and ends with the tail of
 //! the servers' logs.
 
+mod addresses;
 mod cluster;
 mod levels;
 mod links;

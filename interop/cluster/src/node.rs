@@ -25,6 +25,7 @@ pub(crate) struct Node {
     release: Release,
     heap_mib: u32,
     as_scripts_do: bool,
+    metrics: bool,
     config: PathBuf,
     log: PathBuf,
     child: Option<Child>,
@@ -50,6 +51,7 @@ impl Node {
             release: spec.release,
             heap_mib: spec.heap_mib,
             as_scripts_do: spec.as_scripts_do,
+            metrics: spec.metrics && address.role == Role::Controller,
             config,
             log,
             child: None,
@@ -82,17 +84,20 @@ impl Node {
     /// One process that formats and runs.
     fn apache(&self, format: Option<(&str, &[String])>) -> Command {
         const CLASS: &str = "klamm.interop.Node";
-        const LOG_LEVEL: &str = "-Dklamm.log.level=INFO";
         let java = Java::prepared();
+        let heap = |limit: &str| format!("{limit}{}m", self.heap_mib);
+        let mut options = match self.as_scripts_do {
+            true => vec![heap("-Xmx"), heap("-Xms")],
+            false => vec!["-Xms64m".to_owned()],
+        };
+        options.push("-Dklamm.log.level=INFO".to_owned());
+        if self.metrics {
+            options.extend(jmx(self.address.metrics_port));
+        }
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let mut command = match self.as_scripts_do {
-            true => {
-                let heap = ["-Xmx", "-Xms"].map(|limit| format!("{limit}{}m", self.heap_mib));
-                java.as_scripts_do(CLASS, &[&heap[0], &heap[1], LOG_LEVEL])
-            }
-            false => {
-                let options = ["-Xms64m", LOG_LEVEL];
-                java.command_of(self.release, CLASS, self.heap_mib, &options)
-            }
+            true => java.as_scripts_do(CLASS, &options),
+            false => java.command_of(self.release, CLASS, self.heap_mib, &options),
         };
         if let Some((cluster_id, args)) = format {
             command.args(["--format", cluster_id]).args(args);
@@ -225,6 +230,20 @@ fn send(child: &Child, signal: &str) {
     let id = child.id().to_string();
     let sent = Command::new("kill").args(["-s", signal, &id]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill works");
+}
+
+/// Options of a JVM whose MBeans are read at a port.
+fn jmx(port: u16) -> Vec<String> {
+    let of_jmx = |key: &str, value: &str| format!("-Dcom.sun.management.jmxremote.{key}={value}");
+    let port = port.to_string();
+    vec![
+        of_jmx("host", "127.0.0.1"),
+        of_jmx("port", &port),
+        of_jmx("rmi.port", &port),
+        of_jmx("authenticate", "false"),
+        of_jmx("ssl", "false"),
+        "-Djava.rmi.server.hostname=127.0.0.1".to_owned(),
+    ]
 }
 
 impl Drop for Node {

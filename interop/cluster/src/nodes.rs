@@ -16,6 +16,8 @@ use crate::wait_until;
 const DEADLINE: Duration = Duration::from_secs(300);
 /// Whole starts, each with new ports, before ports in use are taken for the machine's fault.
 const STARTS: usize = 5;
+/// What a node may listen on.
+const PORTS: usize = 4;
 const PORT_IN_USE: &str = "Address already in use";
 
 /// The processes of a cluster, with their files, ports and proxies, and nobody to ask them anything.
@@ -24,7 +26,7 @@ const PORT_IN_USE: &str = "Address already in use";
 #[derive(Debug)]
 pub struct Nodes {
     nodes: Mutex<Vec<Node>>,
-    addresses: Vec<Address>,
+    pub(crate) addresses: Vec<Address>,
     /// Brokers that were not told to start yet.
     spares: Mutex<Vec<u32>>,
     proxy: Option<Proxy>,
@@ -50,17 +52,18 @@ impl Nodes {
             .prefix("klamm-interop-")
             .tempdir()
             .expect("the temporary directory is writable");
-        let ports = free_ports(3 * spec.nodes.len());
+        let ports = free_ports(PORTS * spec.nodes.len());
         let mut addresses: Vec<Address> = spec
             .nodes
             .iter()
-            .zip(ports.chunks(3))
+            .zip(ports.chunks(PORTS))
             .map(|(&(id, role), ports)| Address {
                 id,
                 role,
                 broker_port: ports[0],
                 controller_port: ports[1],
                 sasl_port: ports[2],
+                metrics_port: ports[3],
                 advertised_port: ports[1],
             })
             .collect();
@@ -79,10 +82,7 @@ impl Nodes {
             .iter()
             .map(|&address| Node::new(spec, address, &addresses, &links, dir.path()))
             .collect();
-        let id = spec
-            .cluster_id
-            .clone()
-            .unwrap_or_else(crate::spec::random_cluster_id);
+        let id = spec.cluster_id.clone().unwrap_or_else(random_cluster_id);
         for node in &mut nodes {
             if !spec.spares.contains(&node.address.id) {
                 let args = spec.format(node.address.role);
@@ -122,26 +122,6 @@ impl Nodes {
         true
     }
 
-    /// The brokers as a bootstrap list.
-    pub fn bootstrap(&self) -> String {
-        self.list(Role::Controller, |node| node.broker_port)
-    }
-
-    /// The controllers as a bootstrap list.
-    pub fn controllers(&self) -> String {
-        self.list(Role::Broker, |node| node.controller_port)
-    }
-
-    /// The address of one broker.
-    pub fn broker(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).broker_port)
-    }
-
-    /// Where clients of one broker say who they are.
-    pub fn sasl(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).sasl_port)
-    }
-
     /// What brokers reach the controller through.
     ///
     /// # Panics
@@ -158,11 +138,6 @@ impl Nodes {
         let link = self.links.between(from, to);
         let link = link.unwrap_or_else(|| panic!("there is no link from {from} to {to}"));
         link.proxy()
-    }
-
-    /// The address of one controller.
-    pub fn controller(&self, id: u32) -> String {
-        format!("127.0.0.1:{}", self.address(id).controller_port)
     }
 
     /// The ids of all brokers that were started, running or not.
@@ -298,21 +273,7 @@ impl Nodes {
         act(node.unwrap_or_else(|| panic!("there is no node {id}")));
     }
 
-    fn address(&self, id: u32) -> &Address {
-        let address = self.addresses.iter().find(|node| node.id == id);
-        address.unwrap_or_else(|| panic!("there is no node {id}"))
-    }
-
-    fn list(&self, without: Role, port: impl Fn(&Address) -> u16) -> String {
-        let nodes = self.started().into_iter();
-        let nodes = nodes.filter(|node| node.role != without);
-        let list: Vec<String> = nodes
-            .map(|node| format!("127.0.0.1:{}", port(node)))
-            .collect();
-        list.join(",")
-    }
-
-    fn started(&self) -> Vec<&Address> {
+    pub(crate) fn started(&self) -> Vec<&Address> {
         let spares = self.spares();
         let all = self.addresses.iter();
         all.filter(|node| !spares.contains(&node.id)).collect()
@@ -337,4 +298,14 @@ impl Drop for Nodes {
             );
         }
     }
+}
+
+/// Kafka's ids are 16 bytes in URL-safe base64 without padding, 22 characters.
+fn random_cluster_id() -> String {
+    // The last character carries 2 bits of the 128 only, and a leading dash looks like an option.
+    let middle = (0..20).map(|_| fastrand::alphanumeric());
+    std::iter::once('k')
+        .chain(middle)
+        .chain(std::iter::once('A'))
+        .collect()
 }

@@ -48,6 +48,8 @@ pub struct Spec {
     pub(crate) linked: bool,
     /// Whether brokers have a listener for clients that say who they are.
     sasl: bool,
+    /// Whether controllers tell their metrics.
+    pub(crate) metrics: bool,
     pub(crate) heap_mib: u32,
     /// Whether the JVMs have the options of Kafka's own start script.
     pub(crate) as_scripts_do: bool,
@@ -61,6 +63,8 @@ pub(crate) struct Address {
     pub(crate) broker_port: u16,
     pub(crate) controller_port: u16,
     pub(crate) sasl_port: u16,
+    /// Where a controller tells its metrics: klamm's by HTTP, Apache Kafka's by JMX.
+    pub(crate) metrics_port: u16,
     /// Where others reach the controller: its own port, or that of a proxy before it.
     pub(crate) advertised_port: u16,
 }
@@ -117,6 +121,7 @@ impl Spec {
             proxied: false,
             linked: false,
             sasl: false,
+            metrics: false,
             heap_mib: 256,
             as_scripts_do: false,
         }
@@ -169,6 +174,13 @@ impl Spec {
     #[must_use]
     pub fn sasl_listener(mut self) -> Self {
         self.sasl = true;
+        self
+    }
+
+    /// Controllers tell their metrics, at [`Nodes::metrics_port`](crate::Nodes::metrics_port).
+    #[must_use]
+    pub fn metrics(mut self) -> Self {
+        self.metrics = true;
         self
     }
 
@@ -359,6 +371,10 @@ impl Spec {
         if node.role != Role::Broker {
             listeners.push(("CONTROLLER", node.controller_port, node.advertised_port));
         }
+        if node.role == Role::Controller && self.metrics {
+            let metrics = format!("127.0.0.1:{}", node.metrics_port);
+            lines.push(("klamm.http.listener", metrics));
+        }
         let linked = links.to(node.id);
         listeners.extend(linked.map(|link| (&*link.name, link.port, link.proxy().port())));
         let list = |port: fn(&(&str, u16, u16)) -> u16| {
@@ -381,14 +397,4 @@ impl Spec {
         lines.push(("listener.security.protocol.map", protocols.join(",")));
         lines
     }
-}
-
-/// Kafka's ids are 16 bytes in URL-safe base64 without padding, 22 characters.
-pub(crate) fn random_cluster_id() -> String {
-    // The last character carries 2 bits of the 128 only, and a leading dash looks like an option.
-    let middle = (0..20).map(|_| fastrand::alphanumeric());
-    std::iter::once('k')
-        .chain(middle)
-        .chain(std::iter::once('A'))
-        .collect()
 }

@@ -59,10 +59,10 @@ impl Java {
 
     /// A JVM with the options of Apache Kafka's own start script (`kafka-run-class.sh`), to be compared
     /// with; the caller adds the arguments of `class`.
-    pub fn as_scripts_do(&self, class: &str, heap: &[&str]) -> Command {
+    pub fn as_scripts_do(&self, class: &str, options: &[&str]) -> Command {
         let mut command = Command::new("java");
         command
-            .args(heap)
+            .args(options)
             .args([
                 "-server",
                 "-XX:+UseG1GC",

@@ -8,6 +8,7 @@
     reason = "it reports results, as every test runner does"
 )]
 
+mod failures;
 mod klamm;
 mod python;
 mod wire;
@@ -32,6 +33,8 @@ pub struct Test<C>(pub &'static str, pub fn(&mut C));
 /// Prepares what the tests share, runs those whose names contain an argument of the command line
 /// (all, without arguments), and says how each went.
 ///
+/// The first that fails is the last that runs, unless `--keep-going` is given: others would find what
+/// it left behind. What it said is repeated at the end, where the end of a long log shows it.
 /// `prepare` is not called when there is nothing to run, which is a failure.
 pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -61,25 +64,34 @@ pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> Ex
     let start = Instant::now();
     let mut shared = prepare();
     println!("{suite}: ready after {:.1?}", start.elapsed());
+    let keep_going = args.iter().any(|arg| arg == "--keep-going");
+    let mut passed = 0;
     let mut failed = Vec::new();
+    failures::keep();
     for Test(name, test) in &chosen {
         let begun = Instant::now();
-        let passed = catch_unwind(AssertUnwindSafe(|| test(&mut shared))).is_ok();
-        let outcome = if passed { "ok" } else { "FAILED" };
+        let ok = catch_unwind(AssertUnwindSafe(|| test(&mut shared))).is_ok();
+        let outcome = if ok { "ok" } else { "FAILED" };
         println!("test {name} ... {outcome} ({:.1?})", begun.elapsed());
-        if !passed {
-            failed.push(*name);
+        let said = failures::take();
+        if ok {
+            passed += 1;
+            continue;
+        }
+        failed.push((name, said.unwrap_or_default()));
+        if !keep_going {
+            break;
         }
     }
     drop(shared);
-    let passed = chosen.len() - failed.len();
     println!(
-        "{suite}: {passed} passed, {} failed, {:.1?}",
+        "{suite}: {passed} passed, {} failed, {} not run, {:.1?}",
         failed.len(),
+        chosen.len() - passed - failed.len(),
         start.elapsed()
     );
-    for name in &failed {
-        println!("  failed: {name}");
+    for (name, said) in &failed {
+        println!("  failed: {name}: {said}");
     }
     if failed.is_empty() {
         ExitCode::SUCCESS

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{ControllerChannel, Published, table};
 use crate::apis::{Answering, Unserved, decode, encode, unsupported};
-use crate::listener::{Origin, Service};
+use crate::listener::{Order, Origin, Service};
 use crate::replicas::Replicas;
 use crate::settings::BrokerSettings;
 
@@ -87,6 +87,15 @@ impl Service for BrokerService {
         (row.serve)(call, frame).answered().await
     }
 
+    /// A producer that has sent several batches has them written one after the other, and then waits
+    /// for all of them: the brokers that follow get them with one Fetch.
+    fn order(&self, frame: &Bytes) -> Order {
+        match frame::peek_request(frame) {
+            Ok(api) if api.key == ApiKey::PRODUCE => Order::Begun,
+            _ => Order::Whole,
+        }
+    }
+
     fn closed(&self, _: &Origin) {}
 }
 
@@ -94,6 +103,8 @@ impl Service for BrokerService {
 pub(super) fn served<R: Serve>(call: Call, frame: Bytes) -> Answering<Option<Segments>> {
     Answering::new(async move {
         let (header, request) = decode::<R>(&frame)?;
+        // What is still needed of it is in the request.
+        drop(frame);
         match request.serve(call).await {
             Reply::Answer(response) => encode::<R>(&header, &response).map(Some),
             Reply::Silence => Ok(None),

@@ -7,6 +7,7 @@ use tokio::io::AsyncRead;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::due::Due;
 use super::{Origin, Service};
 use crate::apis::Unserved;
 use crate::settings::ConnectionSettings;
@@ -51,49 +52,46 @@ impl<S: Service> Serving<S> {
 
     async fn serve(&self, stream: TcpStream) -> End {
         let (read, mut write) = stream.into_split();
-        let max_bytes = self.settings.max_request_bytes;
-        let mut frames = FrameReader::new(read, max_bytes);
-        let mut early = None;
+        let mut frames = FrameReader::new(read, self.settings.max_request_bytes);
+        let mut due = Due::new();
+        let mut early: Option<Bytes> = None;
         loop {
-            let frame = match early.take() {
-                Some(frame) => frame,
-                None => match self.next(&mut frames).await {
-                    Ok(frame) => frame,
+            if let Some(frame) = early.take_if(|frame| due.admits(self.service.order(frame))) {
+                let order = self.service.order(&frame);
+                let answer = self.service.serve(self.origin.clone(), frame);
+                due.begin(order, answer).await;
+            }
+            let is_idle = due.is_empty();
+            // A frame is read ahead, so that a connection that ends while a request waits is noticed.
+            tokio::select! {
+                biased;
+                answered = due.oldest(), if !is_idle => match answered {
+                    Ok(None) => {}
+                    Ok(Some(segments)) => {
+                        if write_segments(&mut write, &segments).await.is_err() {
+                            return End::Gone;
+                        }
+                    }
+                    Err(Unserved::Stopped) => return End::Gone,
+                    Err(error) => return End::Unreadable(error.to_string()),
+                },
+                read = self.next(&mut frames, is_idle), if early.is_none() => match read {
+                    Ok(frame) => early = Some(frame),
                     Err(end) => return end,
                 },
-            };
-            let answer = self.service.serve(self.origin.clone(), frame);
-            let mut answer = std::pin::pin!(answer);
-            // One frame is read ahead, so that a connection that ends while a request waits is
-            // noticed.
-            let answered = loop {
-                tokio::select! {
-                    biased;
-                    answered = &mut answer => break answered,
-                    read = frames.next(), if early.is_none() => match read {
-                        Ok(Some(frame)) => early = Some(frame),
-                        Ok(None) => return End::Gone,
-                        Err(error) => return unreadable(&error),
-                    },
-                }
-            };
-            match answered {
-                Ok(None) => {}
-                Ok(Some(segments)) => {
-                    if write_segments(&mut write, &segments).await.is_err() {
-                        return End::Gone;
-                    }
-                }
-                Err(Unserved::Stopped) => return End::Gone,
-                Err(error) => return End::Unreadable(error.to_string()),
             }
         }
     }
 
-    async fn next<R: AsyncRead + Unpin>(&self, frames: &mut FrameReader<R>) -> Result<Bytes, End> {
+    /// The next frame. A connection on which nothing is due may be idle, and not for ever.
+    async fn next<R: AsyncRead + Unpin>(
+        &self,
+        frames: &mut FrameReader<R>,
+        is_idle: bool,
+    ) -> Result<Bytes, End> {
         let read = match self.settings.max_idle {
-            Some(idle) => timeout(idle, frames.next()).await.map_err(|_| End::Idle)?,
-            None => frames.next().await,
+            Some(idle) if is_idle => timeout(idle, frames.next()).await.map_err(|_| End::Idle)?,
+            _ => frames.next().await,
         };
         match read {
             Ok(Some(frame)) => Ok(frame),

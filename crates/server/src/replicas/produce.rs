@@ -50,6 +50,9 @@ struct Outcome {
 impl Replicas {
     /// Writes what a producer sends, and answers when it counts as the request wants it to. Who asks
     /// comes by `listener`, where it is told of other brokers.
+    ///
+    /// Everything is written when this is polled for the first time: on a connection the next Produce
+    /// begins then.
     pub(crate) async fn produce(
         &self,
         request: ProduceRequest,

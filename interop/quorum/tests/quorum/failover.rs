@@ -129,29 +129,27 @@ pub(crate) fn unclean_after_the_session(context: &mut Context) {
 }
 
 /// A partition of 2 and 1 whose leader is 1, while 2 is in service and behind, and a client produces.
+///
+/// The leader's throttle holds 2 back: it is in force before the topic is made, where that of a follower
+/// comes into force some time after a start.
 struct OutOfSync<'a>(&'a str);
 
 impl<'a> OutOfSync<'a> {
-    const THROTTLE: [&'static str; 4] = ["--entity-type", "brokers", "--entity-name", "2"];
+    const LEADER: [&'static str; 4] = ["--entity-type", "brokers", "--entity-name", "1"];
+    const RATE: &'static str = "leader.replication.throttled.rate";
 
     fn made(context: &Context, name: &'a str) -> Self {
         let cluster = context.whole();
+        let rate = format!("{}=1", Self::RATE);
+        let throttle = ["--alter", "--add-config", &rate];
+        let of_leader = [&throttle[..], &Self::LEADER].concat();
+        tool(cluster, "ConfigCommand", &of_leader);
         let configs = [
             ("unclean.leader.election.enable", "true"),
             ("min.insync.replicas", "1"),
-            ("follower.replication.throttled.replicas", "*"),
+            ("leader.replication.throttled.replicas", "*"),
         ];
         cluster.create_topic(name, &[&[2, 1]], &configs);
-        let throttle = [
-            "--alter",
-            "--add-config",
-            "follower.replication.throttled.rate=1",
-        ];
-        tool(
-            cluster,
-            "ConfigCommand",
-            &[&throttle[..], &Self::THROTTLE].concat(),
-        );
         cluster.kill(2);
         cluster.wait_for_topic(name, "1 alone", |p| p[0].leader == 1 && p[0].isr == [1]);
         let topic = json!({ "topic": name });
@@ -163,7 +161,7 @@ impl<'a> OutOfSync<'a> {
                 .as_u64()
                 .unwrap()
         };
-        // More than a follower gets at once.
+        // More than the one response that a follower gets before it is throttled.
         cluster.wait("records", || count() > 1_500);
         cluster.restart(2);
         context.whole();
@@ -177,16 +175,9 @@ impl<'a> OutOfSync<'a> {
     /// Takes the throttle off, and waits until both replicas are in sync.
     fn catch_up(self, context: &Context) {
         let cluster = context.whole();
-        let free = [
-            "--alter",
-            "--delete-config",
-            "follower.replication.throttled.rate",
-        ];
-        tool(
-            cluster,
-            "ConfigCommand",
-            &[&free[..], &Self::THROTTLE].concat(),
-        );
+        let free = ["--alter", "--delete-config", Self::RATE];
+        let of_leader = [&free[..], &Self::LEADER].concat();
+        tool(cluster, "ConfigCommand", &of_leader);
         context.in_sync(&[self.0]);
     }
 }

@@ -13,6 +13,7 @@ mod elections;
 mod failover;
 mod files;
 mod format;
+mod gauges;
 mod klamm;
 mod log;
 mod moves;
@@ -57,6 +58,7 @@ impl Context {
             .controllers(program.clone())
             .proxied_controller()
             .sasl_listener()
+            .metrics()
             .property("authorizer.class.name", AUTHORIZER)
             .property("super.users", "User:ANONYMOUS")
             .property("broker.session.timeout.ms", SESSION_MS)
@@ -69,6 +71,8 @@ impl Context {
             .property("unclean.leader.election.interval.ms", "1000")
             .property("log.segment.delete.delay.ms", "1000")
             .property("log.initial.task.delay.ms", "1000")
+            // Who is throttled stays so, however long a test takes on a slow machine.
+            .property("replication.quota.window.size.seconds", "3600")
             .role_property(
                 Role::Controller,
                 "metadata.log.max.record.bytes.between.snapshots",
@@ -188,6 +192,7 @@ fn main() -> ExitCode {
         Test("clients::of_transactions", clients::transactions),
         Test("files::are_read_by_tools", files::read_by_tools),
         Test("files::snapshots_are_read_by_tools", files::snapshots),
+        Test("gauges::as_told", gauges::as_told),
         Test("durability::of_changes", durability::killed),
         Test("durability::of_topics", durability::killed_after_topics),
         Test("moves::controlled_shutdown", moves::controlled_shutdown),

@@ -1,10 +1,12 @@
 //! A leader alone: what it takes, refuses and gives.
 
+use std::future::Future;
 use std::time::Duration;
 
 use klamm_protocol::ErrorCode;
 use klamm_protocol::messages::fetch::FetchPartition;
 use klamm_protocol::messages::init_producer_id::InitProducerIdRequest;
+use klamm_protocol::records::Batches;
 
 use super::clients::{
     FETCH, PRODUCE, batch, batch_from, fetch, fetch_request, produce, produce_request, values,
@@ -126,6 +128,30 @@ async fn with_too_few_in_sync_nothing_is_taken_for_all() {
     assert_eq!(code(taken.error_code), ErrorCode::NONE);
     // It is not committed before enough are in sync, whatever acks said.
     assert!(values(&fetch(broker, 0, 0).await).is_empty());
+}
+
+/// Connections begin with the next Produce then.
+#[tokio::test]
+async fn everything_is_written_when_it_is_asked_for_once() {
+    let cluster = Cluster::start(1, "").await;
+    // The other one has them all, and is not there: nothing is committed.
+    cluster.create(&[&[1, 2], &[1, 2]]);
+    cluster.hosts(1, 0).await;
+    cluster.hosts(1, 1).await;
+    let broker = cluster.replicas(1);
+    for round in 1..=3 {
+        let mut request = produce_request(0, -1, batch(&["a"]));
+        let mut other = produce_request(1, -1, batch(&["b"]));
+        let more = other.topic_data[0].partition_data.remove(0);
+        request.topic_data[0].partition_data.push(more);
+        let answer = std::pin::pin!(broker.produce(request, PRODUCE, "PLAINTEXT"));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(answer.poll(&mut context).is_pending(), "nobody has it yet");
+        for index in [0, 1] {
+            let written = Batches::new(cluster.log_bytes(1, index).into());
+            assert_eq!(written.count(), round, "partition {index}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ public final class Peer {
         new Producing().register(ops);
         new Transacting().register(ops);
         new Quotas().register(ops);
+        new Gauges().register(ops);
         new Descriptions().register(ops);
     }
 
