@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The heap of one of Apache Kafka's nodes, as its start script has it.
-const HEAP_MIB: u32 = 1024;
+pub(crate) const HEAP_MIB: u32 = 1024;
 
 /// A cluster that runs, until it is dropped.
 #[derive(Debug)]

@@ -5,12 +5,14 @@
 
 mod cluster;
 mod load;
+mod rejoin;
 mod topics;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use bench_common::{HEAD, Options, Row, Samples, Target, Unit};
+use bench_common::{Client, HEAD, Options, Row, Samples, Target, Unit};
 use tokio::runtime::Runtime;
 
 use cluster::Cluster;
@@ -25,9 +27,9 @@ Usage: bench-broker [--quick] [--json] [--check] --klamm FILE
   --check          exit with 1 if a target is missed";
 
 /// Partitions that are written to.
-const PARTITIONS: i32 = 6;
+const PARTITIONS: usize = 6;
 /// Partitions with which an idle cluster is looked at.
-const SOME: i32 = 1_000;
+const SOME: usize = 1_000;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,7 @@ struct Size {
     settle: Duration,
     idle: Duration,
     /// Partitions that nobody writes to, while others are.
-    many: i32,
+    many: usize,
 }
 
 impl Size {
@@ -128,20 +130,22 @@ impl Bench<'_> {
         let many = self.size.many;
         self.create("many", many)?;
         std::thread::sleep(self.size.settle);
-        self.measure_produce(&format!("1 KB, {many} idle partitions"), large)
+        self.measure_produce(&format!("1 KB, {many} idle partitions"), large)?;
+        self.clusters.clear();
+        self.measure_rejoin()
     }
 
     fn start(&mut self) -> Result<(), String> {
         let mut times = Samples::default();
         let mut memory = Samples::default();
-        let programs = [Some(self.options.klamm.as_path()), None];
-        let count = if self.options.quick { 1 } else { 2 };
-        for program in programs.into_iter().take(count) {
+        let mut clusters = Vec::new();
+        for program in self.programs() {
             let (cluster, took) = Cluster::start(program)?;
             times.add_time(cluster.is_klamm(), took);
             memory.add(cluster.is_klamm(), cluster.resident_mib()?);
-            self.clusters.push(cluster);
+            clusters.push(cluster);
         }
+        self.clusters = clusters;
         let ready = "three brokers and their controller ready";
         self.show(times.row(ready, Unit::Milliseconds, Target::most(500.0)));
         let target = Target::most(mib(25.0));
@@ -203,6 +207,28 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// How long a broker that was killed takes from its start until it is in every ISR again.
+    fn measure_rejoin(&mut self) -> Result<(), String> {
+        let mut times = Samples::default();
+        for program in self.programs() {
+            let took = rejoin::measure(&self.runtime, program, SOME, self.size.samples)?;
+            for took in took {
+                times.add_time(program.is_some(), took);
+            }
+        }
+        let name = format!("start after kill -9 until {SOME} ISRs are whole");
+        self.show(times.row(name, Unit::Milliseconds, Target::most(2_000.0)));
+        Ok(())
+    }
+
+    /// klamm, and Apache Kafka where it is wanted.
+    fn programs(&self) -> impl Iterator<Item = Option<&'_ Path>> + use<'_> {
+        let count = if self.options.quick { 1 } else { 2 };
+        [Some(self.options.klamm.as_path()), None]
+            .into_iter()
+            .take(count)
+    }
+
     fn show_costs(&mut self, name: &str, costs: Costs, speed: Option<f64>) {
         let row = format!("{name}: CPU of the brokers");
         let unit = Unit::CpuSecondsPerGb;
@@ -211,17 +237,21 @@ impl Bench<'_> {
         self.show(costs.speed.row(name, Unit::MbPerSecond, target));
     }
 
-    fn create(&self, topic: &str, partitions: i32) -> Result<(), String> {
-        self.each(async |cluster| topics::create(cluster, topic, partitions).await)
+    fn create(&self, topic: &str, partitions: usize) -> Result<(), String> {
+        self.each(async |client| topics::create(client, topic, partitions).await)
     }
 
     fn delete(&self, topic: &str) -> Result<(), String> {
-        self.each(async |cluster| topics::delete(cluster, topic).await)
+        self.each(async |client| topics::delete(client, topic).await)
     }
 
-    fn each(&self, act: impl AsyncFn(&Cluster) -> Result<(), String>) -> Result<(), String> {
+    fn each(&self, act: impl AsyncFn(&Client) -> Result<(), String>) -> Result<(), String> {
         for cluster in &self.clusters {
-            self.runtime.block_on(act(cluster))?;
+            let acted = self.runtime.block_on(async {
+                let client = cluster.connect().await?;
+                act(&client).await
+            });
+            acted.map_err(|error| format!("{error}\n{}", cluster.tail()))?;
         }
         Ok(())
     }

@@ -96,10 +96,9 @@ fn assign<R>(
         false => wanted.isr(partition.isr().filtered(|member| member != broker.id)),
     };
     let change = wanted.build(
-        |candidate| match candidate == broker.id {
-            true => broker.is_active() && is_online,
-            false => view.is_live(partition, candidate),
-        },
+        // By the directory that it has until now: where that has failed, what it has in another may be
+        // less, and it is not for being there that it leads.
+        |candidate| view.is_live(partition, candidate) && (is_online || candidate != broker.id),
         |broker| view.default_dir(broker),
     );
     if let Some(change) = change {

@@ -143,11 +143,12 @@ impl Registration<'_> {
         Ok(decision)
     }
 
-    /// A broker that stopped cleanly knows the epoch that it had; old ones do not say.
+    /// A broker that stopped cleanly knows the epoch that it had. Old ones do not say, so nobody knows
+    /// what they have lost.
     fn stopped_cleanly(&self, known: Option<&Broker>) -> bool {
         let known_epoch = known.map(|known| known.epoch.0);
-        self.version < NAMES_PREVIOUS_EPOCH
-            || known_epoch == Some(self.request.previous_broker_epoch)
+        self.version >= NAMES_PREVIOUS_EPOCH
+            && known_epoch == Some(self.request.previous_broker_epoch)
     }
 
     fn check(

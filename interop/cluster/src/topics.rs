@@ -39,7 +39,7 @@ impl Cluster {
             json!({ "topic": topic, "replicas": replicas, "configs": configs }),
         );
         self.wait(&format!("{topic} to have leaders and full ISRs"), || {
-            let partitions = self.partitions(topic);
+            let partitions = self.partitions_now(topic);
             partitions.len() == replicas.len()
                 && partitions
                     .iter()
@@ -47,8 +47,22 @@ impl Cluster {
         });
     }
 
-    /// The partitions of a topic; none while no broker knows it.
+    /// The partitions of a topic. A broker that has just started may not know it yet, so this waits
+    /// until the one that is asked does.
+    ///
+    /// # Panics
+    /// If none does in time.
     pub fn partitions(&self, topic: &str) -> Vec<Partition> {
+        let mut known = Vec::new();
+        self.wait(&format!("{topic} to be known"), || {
+            known = self.partitions_now(topic);
+            !known.is_empty()
+        });
+        known
+    }
+
+    /// The partitions of a topic; none where the broker that is asked does not know it.
+    pub fn partitions_now(&self, topic: &str) -> Vec<Partition> {
         match self.try_admin("topics", json!({ "topics": [topic] })) {
             Ok(rows) => rows
                 .as_array()
@@ -73,13 +87,14 @@ impl Cluster {
             .collect()
     }
 
-    /// Waits until the partitions of a topic satisfy a condition.
+    /// Waits until a topic is known and its partitions satisfy a condition.
     ///
     /// # Panics
     /// If they do not in time.
     pub fn wait_for_topic(&self, topic: &str, what: &str, ready: impl Fn(&[Partition]) -> bool) {
         self.wait(&format!("{topic}: {what}"), || {
-            ready(&self.partitions(topic))
+            let partitions = self.partitions_now(topic);
+            !partitions.is_empty() && ready(&partitions)
         });
     }
 }

@@ -30,6 +30,9 @@ pub fn is_full() -> bool {
 #[derive(Debug)]
 pub struct Test<C>(pub &'static str, pub fn(&mut C));
 
+/// Of what a test said when it failed, what the summary repeats.
+const SUMMARY_LINES: usize = 5;
+
 /// Prepares what the tests share, runs those whose names contain an argument of the command line
 /// (all, without arguments), and says how each went.
 ///
@@ -91,7 +94,8 @@ pub fn run<C>(suite: &str, tests: &[Test<C>], prepare: impl FnOnce() -> C) -> Ex
         start.elapsed()
     );
     for (name, said) in &failed {
-        println!("  failed: {name}: {said}");
+        let said: Vec<&str> = said.lines().take(SUMMARY_LINES).collect();
+        println!("  failed: {name}: {}", said.join("\n    "));
     }
     if failed.is_empty() {
         ExitCode::SUCCESS

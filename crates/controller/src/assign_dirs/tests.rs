@@ -82,21 +82,30 @@ fn a_replica_in_an_offline_directory_leaves_the_isr() {
     assert_eq!(partition.isr()[..], [BrokerId(2)]);
 }
 
+/// Its log in another directory may have less: to be there does not make it leader.
 #[test]
-fn a_lost_replica_that_is_found_may_lead_again() {
-    let mut fixture = cluster();
-    let change = PartitionChangeRecord {
-        leader: -1,
-        isr: Some(Default::default()),
-        eligible_leader_replicas: Some([1][..].into()),
-        directories: Some(vec![directory::LOST, directory::UNASSIGNED]),
-        ..Default::default()
-    };
-    fixture.change("t", 0, change);
-    let decision =
-        assign_replicas_to_dirs(&fixture.view(), &request(&[(ONLINE, topic_id("t"), 0)]));
-    fixture.carry_out(&decision);
-    assert_eq!(fixture.partition("t", 0).leader(), BrokerId(1));
+fn a_replica_whose_directory_has_failed_does_not_lead_from_another() {
+    for (before, leader) in [
+        (directory::LOST, -1),
+        (OFFLINE, -1),
+        (directory::UNASSIGNED, 1),
+    ] {
+        let mut fixture = cluster();
+        let change = PartitionChangeRecord {
+            leader: -1,
+            isr: Some(Default::default()),
+            eligible_leader_replicas: Some([1][..].into()),
+            directories: Some(vec![before, directory::UNASSIGNED]),
+            ..Default::default()
+        };
+        fixture.change("t", 0, change);
+        let asked = request(&[(ONLINE, topic_id("t"), 0)]);
+        let decision = assign_replicas_to_dirs(&fixture.view(), &asked);
+        fixture.carry_out(&decision);
+        let partition = fixture.partition("t", 0);
+        assert_eq!(partition.directory(BrokerId(1)), Some(ONLINE));
+        assert_eq!(partition.leader(), BrokerId(leader), "{before}");
+    }
 }
 
 #[test]

@@ -217,46 +217,50 @@ fn with_replicas() -> Fixture {
     fixture
 }
 
-#[test]
-fn a_run_after_an_unclean_stop_is_eligible_nowhere() {
-    let mut fixture = with_replicas();
-    let unclean = BrokerRegistrationRequest {
-        previous_broker_epoch: -1,
+/// Registers the next run of broker 1, whose last one had epoch 1.
+fn come_back(fixture: &mut Fixture, previous_broker_epoch: i64, version: i16) -> Why {
+    let next = BrokerRegistrationRequest {
+        previous_broker_epoch,
         ..request(1, 9)
     };
-    let decision = decide(&fixture, &unclean).unwrap();
+    let asked = Registration {
+        version,
+        ..ask(&next)
+    };
+    let late = Now(Duration::from_secs(60));
+    let decision = asked
+        .decide(&fixture.view(), &sessions(fixture), late)
+        .unwrap();
     fixture.carry_out(&decision);
-    for index in [0, 1] {
-        let partition = fixture.partition("t", index);
-        assert_eq!(partition.isr()[..], [BrokerId(2)]);
-        assert!(partition.elr().is_empty());
+    decision.leader_changes[0].why
+}
+
+#[test]
+fn a_run_after_an_unclean_stop_is_eligible_nowhere() {
+    // In version 2 a broker does not say how it stopped.
+    for (previous_broker_epoch, version) in [(-1, 4), (7, 4), (-1, 3), (-1, 2), (1, 2)] {
+        let mut fixture = with_replicas();
+        let why = come_back(&mut fixture, previous_broker_epoch, version);
+        for index in [0, 1] {
+            let partition = fixture.partition("t", index);
+            assert_eq!(partition.isr()[..], [BrokerId(2)]);
+            assert!(partition.elr().is_empty());
+        }
+        assert_eq!(why, Why::UncleanShutdown);
     }
-    assert_eq!(decision.leader_changes[0].why, Why::UncleanShutdown);
 }
 
 #[test]
 fn a_run_after_a_clean_stop_stays_eligible() {
-    for (previous_broker_epoch, version) in [(1, 4), (-1, 2)] {
+    for version in [3, 4] {
         let mut fixture = with_replicas();
-        let clean = BrokerRegistrationRequest {
-            previous_broker_epoch,
-            ..request(1, 9)
-        };
-        let late = Now(Duration::from_secs(60));
-        let asked = Registration {
-            version,
-            ..ask(&clean)
-        };
-        let decision = asked
-            .decide(&fixture.view(), &sessions(&fixture), late)
-            .unwrap();
-        fixture.carry_out(&decision);
+        let why = come_back(&mut fixture, 1, version);
         for index in [0, 1] {
             let partition = fixture.partition("t", index);
             assert_eq!(partition.isr()[..], [BrokerId(2)]);
             assert_eq!(partition.elr()[..], [BrokerId(1)]);
         }
-        assert_eq!(decision.leader_changes[0].why, Why::NewIncarnation);
+        assert_eq!(why, Why::NewIncarnation);
     }
 }
 

@@ -54,13 +54,18 @@ impl BrokerSettings {
         refuse_plugins(&mut reading);
         check_heartbeats(&mut reading);
         let values = reading.finish()?;
+        let mut configs = controller_config(&node, &values, properties);
+        // DescribeConfigs tells what this broker does, and not what the file has for others.
+        for (key, value) in NEVER {
+            configs.properties.insert(key.to_owned(), value.to_owned());
+        }
         let shutdown = millis(&values, "klamm.controlled.shutdown.timeout.ms");
         let settings = Self {
             inter_broker_listener,
             connections,
             metadata_log: MetadataLogSettings::new(&values),
             replicas: ReplicaSettings::new(&node, &values, properties),
-            configs: controller_config(&node, &values, properties),
+            configs,
             rack: values
                 .string("broker.rack")
                 .filter(|rack| !rack.is_empty())
@@ -76,6 +81,9 @@ impl BrokerSettings {
         Ok((settings, values.warnings().to_vec()))
     }
 }
+
+/// What klamm's brokers do not do, whatever the file says.
+const NEVER: [(&str, &str); 1] = [("auto.create.topics.enable", "false")];
 
 /// What is fine for a node in general, but not for one that klamm runs as a broker.
 fn check_node(node: &NodeSettings, reading: &mut Reading<'_>) {

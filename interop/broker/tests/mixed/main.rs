@@ -19,6 +19,7 @@ const BROKERS: [i32; 3] = [1, 2, KLAMM];
 const TOPIC: &str = "mixed";
 /// As many lead as there are brokers, and one more of klamm's.
 const REPLICAS: [&[i32]; 4] = [&[1, 2, 3], &[2, 3, 1], &[3, 1, 2], &[3, 2, 1]];
+
 fn start(controllers: Program) -> Cluster {
     let klamm = Program::Klamm(klamm_suite::binary().to_owned());
     let cluster = Spec::separate(1, 3)

@@ -119,7 +119,8 @@ pub(crate) fn unclean_after_the_session(context: &mut Context) {
     let elected = |record: &&Logged| record.new_leader(&id) == Some(2);
     let elected = records.iter().find(elected).unwrap();
     let waited = elected.time_ms - fenced.time_ms;
-    // The clock that records are stamped with is not the one that waits: a millisecond may be between.
+    // The clock that records are stamped with is not the one that waits: a millisecond may be
+    // between.
     assert!(waited + 1 >= SESSION_MS.parse().unwrap(), "{waited} ms");
     cluster.restart(1);
     // What broker 1 had alone was lost by decision, so what was acknowledged is not asked for.
@@ -130,8 +131,8 @@ pub(crate) fn unclean_after_the_session(context: &mut Context) {
 
 /// A partition of 2 and 1 whose leader is 1, while 2 is in service and behind, and a client produces.
 ///
-/// The leader's throttle holds 2 back: it is in force before the topic is made, where that of a follower
-/// comes into force some time after a start.
+/// The leader's throttle holds 2 back: it is in force before the topic is made, where that of a
+/// follower comes into force some time after a start.
 struct OutOfSync<'a>(&'a str);
 
 impl<'a> OutOfSync<'a> {

@@ -16,13 +16,16 @@ const REFERENCE: &str = include_str!("../../../../docs/metrics.md");
 /// names; and every name of Kafka's that the reference has.
 pub(crate) fn as_told(context: &mut Context) {
     const GONE: u32 = 3;
-    let name = context.topic("gauges");
+    let names = [0; 2].map(|_| context.topic("gauges"));
+    let [alone, shared] = &names;
     let cluster = context.whole();
-    cluster.create_topic(&name, &[&[3], &[3], &[3, 1, 2], &[1, 2, 3]], &[]);
+    cluster.create_topic(alone, &[&[3], &[3]], &[]);
+    cluster.create_topic(shared, &[&[3, 1, 2], &[1, 2, 3]], &[]);
     cluster.kill(GONE);
-    cluster.wait_for_topic(&name, "two without a leader", |partitions| {
-        let led = partitions.iter().filter(|p| p.leader != -1);
-        led.clone().count() == 2 && led.clone().all(|p| p.leader != GONE as i32)
+    cluster.wait_for_topic(alone, "no leader", |p| p.iter().all(|p| p.leader == -1));
+    cluster.wait_for_topic(shared, "others to lead", |partitions| {
+        let others = |id| id != -1 && id != GONE as i32;
+        partitions.iter().all(|p| others(p.leader))
     });
     let mut told = BTreeMap::new();
     let mut differences = Vec::new();
@@ -53,12 +56,16 @@ pub(crate) fn as_told(context: &mut Context) {
     let missing: Vec<&&str> = names.iter().filter(|name| !is_told(name)).collect();
     assert!(missing.is_empty(), "{missing:?} are not among {told:#?}");
     cluster.restart(GONE);
-    context.in_sync(&[&name]);
+    context.in_sync(&[alone, shared]);
 }
 
 /// What a client sees, as gauges tell it.
 fn expected(cluster: &Cluster, gone: u32) -> Vec<(String, f64)> {
-    let partitions = cluster.all_partitions();
+    let mut partitions = cluster.all_partitions();
+    // Those of groups and transactions are topics as well, which a client does not list.
+    for internal in ["__consumer_offsets", "__transaction_state"] {
+        partitions.extend(cluster.partitions_now(internal));
+    }
     let count = |counts: &dyn Fn(&klamm_cluster::Partition) -> bool| {
         partitions.iter().filter(|one| counts(one)).count() as f64
     };
@@ -143,7 +150,7 @@ fn exported(bean: &Value) -> Vec<(String, f64)> {
     let numbers = values.map(|(attribute, value)| {
         let attribute = attribute.to_lowercase().replace('-', "_");
         let mut labels = labels.clone();
-        let parts = match &name {
+        let parts = match name.as_deref() {
             None => vec![attribute.as_str()],
             Some(name) => match (attribute.as_str(), name.strip_suffix("persec")) {
                 ("value", _) => vec![name],

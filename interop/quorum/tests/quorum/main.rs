@@ -109,8 +109,7 @@ impl Context {
         for topic in topics {
             self.cluster
                 .wait_for_topic(topic, "full ISRs", |partitions| {
-                    !partitions.is_empty()
-                        && partitions.iter().all(|p| p.isr.len() == p.replicas.len())
+                    partitions.iter().all(|p| p.isr.len() == p.replicas.len())
                 });
         }
     }

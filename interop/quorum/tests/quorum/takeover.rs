@@ -50,7 +50,7 @@ pub(crate) fn both_ways(context: &mut Context) {
         users.push(allow(cluster, &format!("of-turn-{turn}")));
         cluster.admin("delete_topics", json!({ "topics": [gone] }));
         cluster.wait("the topic to be gone", || {
-            cluster.partitions(&gone).is_empty()
+            cluster.partitions_now(&gone).is_empty()
         });
         cluster.admin("create_topic", topic(&next, 3));
         gone = next.clone();

@@ -75,6 +75,15 @@ fn threads_are_passed_over_and_the_rest_is_warned_of() {
 }
 
 #[test]
+fn nobody_is_told_of_what_is_not_done() {
+    for text in ["", "auto.create.topics.enable=true\n"] {
+        let (settings, _) = read(&format!("{BROKER}{text}")).expect("usable");
+        let told = settings.configs.properties.get("auto.create.topics.enable");
+        assert_eq!(told.map(String::as_str), Some("false"), "{text}");
+    }
+}
+
+#[test]
 fn what_topics_inherit_is_checked() {
     let text = format!("{BROKER}log.retention.bytes=lots\nlog.segment.bytes=1\n");
     let error = read(&text).expect_err("it is refused").to_string();
