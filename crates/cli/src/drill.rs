@@ -7,6 +7,7 @@ mod history;
 mod live;
 mod load;
 mod news;
+mod page;
 mod report;
 mod seen;
 mod spread;
@@ -23,12 +24,18 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupted;
 use crate::node;
 use crate::output::{Output, WriteError};
+use history::History;
+use load::Sent;
+use page::{PageFile, Story};
 use report::Report;
 
 /// What a drill has shown.
 #[derive(Debug)]
 struct Drilled {
     report: Report,
+    history: History,
+    /// By partition.
+    sent: Vec<Vec<Sent>>,
 }
 
 pub(crate) fn run(args: &DrillArgs, out: &Output) -> Result<Exit, Problem> {
@@ -37,18 +44,31 @@ pub(crate) fn run(args: &DrillArgs, out: &Output) -> Result<Exit, Problem> {
         true => Some(target(args, out)?),
         false => None,
     };
+    let page = args.html.as_deref().map(PageFile::open).transpose()?;
     node::log_lines(args.log_level);
     let drilled = match &target {
         Some(target) => node::run(elsewhere::told(args, target, out))?,
         None => node::run(story::told(args, out))?,
     };
-    let Drilled { report } = match drilled {
+    let drilled = match drilled {
         Ok(drilled) => drilled,
         Err(Interrupted(signal)) => return Ok(Exit::Interrupted(signal)),
     };
+    let Drilled {
+        report,
+        history,
+        sent,
+    } = &drilled;
     match out.results(&report.render(args.output)) {
         Ok(()) | Err(WriteError::Closed) => {}
         Err(WriteError::Problem(problem)) => return Err(problem),
+    }
+    if let Some(file) = page {
+        file.write(&page::page(Story {
+            report,
+            history,
+            sent,
+        }))?;
     }
     // A drill that loses records has found something.
     Ok(match report.is_sound() {

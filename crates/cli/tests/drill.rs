@@ -46,6 +46,32 @@ async fn ctrl_c_ends_it() {
 }
 
 #[tokio::test]
+async fn a_timeline_is_written_into_a_file() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("drill.html");
+    let html = format!("--html {}", path.display());
+    let load = "--partitions 3 --rate 100 --calm 200ms";
+    let finished = klamm(&format!("drill {load} {html}")).await;
+    assert_eq!(finished.code, Some(0), "{finished}");
+    let page = std::fs::read_to_string(&path).expect("a page");
+    assert!(page.ends_with("</html>\n"), "{page}");
+    for said in [
+        "Every acknowledged record is there, once and in order.",
+        "broker 1 is killed; it led 1 partition",
+    ] {
+        assert!(page.contains(said), "{page}");
+    }
+    // Without a page there is no file.
+    std::fs::remove_file(&path).expect("the page");
+    let (child, mut story) = told(&format!("drill --calm 600s {html}"));
+    story.expect("records a second").await;
+    interrupt(&child).await;
+    let finished = finish(child).await;
+    assert_eq!(finished.code, Some(130), "{finished}");
+    assert!(!path.exists());
+}
+
+#[tokio::test]
 async fn what_cannot_be_is_misuse() {
     for flags in ["--brokers 2", "--partitions 0", "--rate 0", "--calm 0s"] {
         let finished = klamm(&format!("drill {flags}")).await;

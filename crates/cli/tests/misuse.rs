@@ -34,6 +34,8 @@ async fn nothing_is_sent_and_the_status_is_2() {
         "drill --bootstrap-controller 127.0.0.1:1".to_owned(),
         "drill --bootstrap-server localhost".to_owned(),
         format!("drill {server} --duration 10h"),
+        "drill --html /nonexistent/drill.html".to_owned(),
+        format!("drill {server} --html /"),
         "completions tcsh".to_owned(),
         "man frobnicate".to_owned(),
     ] {
@@ -170,6 +172,16 @@ async fn nothing_is_sent_and_the_status_is_2() {
         error: --duration and --rate are too much together
           cause: they make 36000000 records; a drill keeps account of 5000000
           next step: lower one of them; with --rate 100 a drill may take 13 hours
+
+        $ klamm drill --html /nonexistent/drill.html
+        error: /nonexistent/drill.html cannot be written
+          cause: No such file or directory (os error 2)
+          next step: give --html a file in a directory that exists and that you may write to
+
+        $ klamm drill --bootstrap-server 127.0.0.1:1 --html /
+        error: / cannot be written
+          cause: Is a directory (os error 21)
+          next step: give --html a file in a directory that exists and that you may write to
 
         $ klamm completions tcsh
         error: invalid value 'tcsh' for '<SHELL>'

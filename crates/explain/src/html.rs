@@ -1,7 +1,8 @@
 //! Pages for a browser: of every API, of records and errors, and of bytes that were decoded.
 //!
 //! [`Site`] has them all, with links that work from the file system; [`api_page`] and
-//! [`decoded_page`] are whole in one file. All text is escaped by construction.
+//! [`decoded_page`] are whole in one file. All text is escaped by construction: by [`Html`], which
+//! other pages of klamm are made with as well.
 
 mod api;
 mod assets;
@@ -24,9 +25,12 @@ mod tree;
 mod versions;
 
 pub use api::api_page;
+pub use assets::BASE_STYLE;
 pub use decode::{MOST_INPUT_BYTES, problem};
 pub use decoded::{Ask, Decoded, decoded, decoded_page};
+pub use element::Html;
 pub use site::{Asset, Page, Site};
+pub use table::table;
 
 use crate::Part;
 

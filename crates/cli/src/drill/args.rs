@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
@@ -25,6 +26,7 @@ use crate::node::LogLevel;
     after_help = "\
 Examples:
   klamm drill
+  klamm drill --html drill.html
   klamm drill --brokers 5 --partitions 60 --rate 5000
   klamm drill --bootstrap-server kafka-1:9092 --duration 5m --output json
 
@@ -44,6 +46,10 @@ pub(crate) struct DrillArgs {
     /// The form of the report.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) output: Form,
+
+    /// Draw a timeline as a page for a browser, too, into this file.
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
 
     /// The least that log lines are about.
     #[arg(long, value_name = "LEVEL", default_value = "error")]

@@ -224,7 +224,11 @@ impl Stage {
             },
             took,
         };
-        Ok(Drilled { report })
+        Ok(Drilled {
+            report,
+            history,
+            sent,
+        })
     }
 
     /// Deletes the topic, unless somebody may want to look at it.

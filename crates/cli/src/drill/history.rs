@@ -8,7 +8,7 @@ use klamm_client::BrokerId;
 use super::seen::Seen;
 
 /// The most changes that are kept; a drill that sees more keeps the first.
-const MOST_CHANGES: usize = 100_000;
+const MOST_CHANGES: usize = 20_000;
 
 /// Something that is not as it was at the look before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

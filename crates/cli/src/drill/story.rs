@@ -68,6 +68,7 @@ async fn drill(args: &DrillArgs, talk: &Talk<'_>, began: Instant) -> Result<Dril
     let hit = told.sent.iter().zip(&told.hit).filter(|(_, hit)| **hit);
     let waits = hit.filter_map(|(sent, _)| longest_wait(sent, told.away));
     let leaders = MOMENTS.into_iter().zip(told.leaders);
+    let history = stage.watch.history();
     let report = Report {
         partitions: args.partitions,
         rate: args.rate,
@@ -90,7 +91,11 @@ async fn drill(args: &DrillArgs, talk: &Talk<'_>, began: Instant) -> Result<Dril
         node(cluster.kill_broker(id).await)?;
     }
     node(cluster.stop().await)?;
-    Ok(Drilled { report })
+    Ok(Drilled {
+        report,
+        history,
+        sent: told.sent,
+    })
 }
 
 /// What a drill is played with.

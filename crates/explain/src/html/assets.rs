@@ -8,6 +8,9 @@ pub(super) const ICON_PATH: &str = "assets/klamm.svg";
 /// A field among bytes.
 pub(super) const ICON: &str = include_str!("assets/klamm.svg");
 
+/// Colours, fonts and tables, in light and in dark, for any page.
+pub const BASE_STYLE: &str = include_str!("assets/base.css");
+
 pub(super) const STYLE: &str = concat!(
     include_str!("assets/base.css"),
     include_str!("assets/message.css"),

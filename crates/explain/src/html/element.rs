@@ -1,15 +1,16 @@
 /// HTML that is well formed and escaped by construction: elements are closures, and what is not
 /// markup goes through [`Html::text`] or an attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Html(String);
+pub struct Html(String);
 
 impl Html {
-    pub(super) fn new() -> Self {
+    /// Nothing yet.
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// An element with what is in it; gives what `content` gives.
-    pub(super) fn element<R>(
+    pub fn element<R>(
         &mut self,
         tag: &'static str,
         attributes: &[(&'static str, &str)],
@@ -24,17 +25,12 @@ impl Html {
     }
 
     /// An element with text in it, or with nothing.
-    pub(super) fn leaf(
-        &mut self,
-        tag: &'static str,
-        attributes: &[(&'static str, &str)],
-        text: &str,
-    ) {
+    pub fn leaf(&mut self, tag: &'static str, attributes: &[(&'static str, &str)], text: &str) {
         self.element(tag, attributes, |html| html.text(text));
     }
 
     /// An element that has no end tag, such as `input`.
-    pub(super) fn void(&mut self, tag: &'static str, attributes: &[(&'static str, &str)]) {
+    pub fn void(&mut self, tag: &'static str, attributes: &[(&'static str, &str)]) {
         self.0.push('<');
         self.0.push_str(tag);
         for (name, value) in attributes {
@@ -50,12 +46,12 @@ impl Html {
     }
 
     /// Text, escaped.
-    pub(super) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         escape(text, &mut self.0);
     }
 
     /// A text with code between backticks.
-    pub(super) fn prose(&mut self, text: &str) {
+    pub fn prose(&mut self, text: &str) {
         for (index, part) in text.split('`').enumerate() {
             if index % 2 == 0 {
                 self.text(part);
@@ -66,7 +62,7 @@ impl Html {
     }
 
     /// Words with what they are here.
-    pub(super) fn facts(&mut self, rows: &[(&str, String)]) {
+    pub fn facts(&mut self, rows: &[(&str, String)]) {
         self.element("dl", &[("class", "facts")], |html| {
             for (word, value) in rows {
                 html.element("div", &[], |html| {
@@ -78,7 +74,7 @@ impl Html {
     }
 
     /// Other HTML.
-    pub(super) fn append(&mut self, other: &Self) {
+    pub fn append(&mut self, other: &Self) {
         self.0.push_str(&other.0);
     }
 
@@ -87,16 +83,18 @@ impl Html {
         self.0.push_str(html);
     }
 
-    /// A style or a script of this crate; they have escapes of their own and need none.
-    pub(super) fn asset(&mut self, text: &'static str) {
+    /// A style or a script that is part of the program; they have escapes of their own and need none.
+    pub fn asset(&mut self, text: &'static str) {
         self.0.push_str(text);
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    /// What there is so far.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    pub(super) fn into_string(self) -> String {
+    /// All of it.
+    pub fn into_string(self) -> String {
         self.0
     }
 }

@@ -1,7 +1,7 @@
 use super::element::Html;
 
 /// A table of text that scrolls within itself where it is too wide.
-pub(super) fn table(
+pub fn table(
     class: &'static str,
     caption: &str,
     headings: &[&str],
