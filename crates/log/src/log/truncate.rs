@@ -7,12 +7,16 @@ use crate::segment::{Active, Segment};
 
 impl Log {
     /// Removes all batches with offsets from `offset` on: the new end. It is less than `offset` where
-    /// that is within a batch, or in a gap between two.
+    /// that is within a batch, or in a gap between two. Leader epochs that begin there or later go,
+    /// too, also where no batch does.
     ///
     /// It is durable when this returns: what was removed must not come back after a crash.
     pub fn truncate_to(&mut self, offset: Offset) -> Result<Offset, LogError> {
         self.check()?;
         if offset >= self.end {
+            // A leader that has written nothing has begun an epoch at the end all the same.
+            let cut = self.truncate_epochs();
+            self.or_failed(cut)?;
             return Ok(self.end);
         }
         if offset <= self.start {
@@ -53,7 +57,12 @@ impl Log {
         self.end = end;
         self.flushed = self.flushed.min(end);
         self.synced_dir()?;
-        match self.epochs.truncate(end) {
+        self.truncate_epochs()
+    }
+
+    /// Forgets epochs that begin at the end or later: others may come there.
+    fn truncate_epochs(&mut self) -> Result<(), LogError> {
+        match self.epochs.truncate(self.end) {
             true => self.write_epochs(),
             false => Ok(()),
         }

@@ -16,6 +16,8 @@ struct Model {
     end: i64,
     flushed: i64,
     epoch: i32,
+    /// That of the last batch which was deleted, and may still be in a segment.
+    deleted_epoch: i32,
     clock: i64,
 }
 
@@ -68,8 +70,9 @@ impl History {
 
     fn step(&mut self) {
         match self.rng.u32(0..100) {
-            0..40 => self.append(),
-            40..60 => self.append_assigning(),
+            0..38 => self.append(),
+            38..57 => self.append_assigning(),
+            57..60 => self.begin_epoch(),
             60..68 => self.flush(),
             68..71 => self
                 .log()
@@ -140,6 +143,14 @@ impl History {
         self.model.end += count as i64;
     }
 
+    /// As a leader does, before it writes anything.
+    fn begin_epoch(&mut self) {
+        self.model.epoch += self.rng.i32(1..3);
+        let epoch = LeaderEpoch(self.model.epoch);
+        self.trace.push(format!("begin epoch {epoch}"));
+        self.log().begin_epoch(epoch).unwrap();
+    }
+
     fn flush(&mut self) {
         self.trace.push(format!("flush up to {}", self.model.end));
         assert_eq!(self.log().flush().unwrap(), Offset(self.model.end));
@@ -163,6 +174,12 @@ impl History {
         }
         assert_eq!(end, Offset(model.end));
         model.flushed = model.flushed.min(model.end);
+        // What comes next may be of any epoch that does not precede what is left.
+        let last = model.batches.last();
+        let last = last.map(|last| last.header().partition_leader_epoch.0);
+        model.epoch = last.unwrap_or(model.deleted_epoch);
+        let epochs = self.log().epochs().entries();
+        assert!(epochs.iter().all(|entry| entry.start < end), "{epochs:?}");
     }
 
     fn delete_before(&mut self) {
@@ -180,7 +197,10 @@ impl History {
     fn forget_deleted(&mut self) {
         let start = self.model.start;
         let batches = &mut self.model.batches;
-        batches.retain(|batch| batch.header().last_offset().0 >= start);
+        let deleted = batches.extract_if(.., |batch| batch.header().last_offset().0 < start);
+        if let Some(last) = deleted.last() {
+            self.model.deleted_epoch = last.header().partition_leader_epoch.0;
+        }
     }
 
     fn reset(&mut self) {
