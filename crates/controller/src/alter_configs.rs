@@ -29,6 +29,7 @@ impl AlterConfigs<'_> {
             resources: &self.request.resources,
             forwarded: self.forwarded,
             validate_only: self.request.validate_only,
+            knows_loggers: false,
         };
         let decision = request.decide(view, named, |changes, asked| self.replace(changes, asked));
         decision.map(|decided| {

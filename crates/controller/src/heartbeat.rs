@@ -62,10 +62,16 @@ pub fn heartbeat(
         Next::Fenced => decision.absorb(fence(view, broker, Why::FenceRequested)),
         Next::Stopped => decision.absorb(fence(view, broker, Why::Stopped)),
         Next::HandingOver => {
-            // A controller before this one may have got no further than the first of the records.
-            if !broker.in_controlled_shutdown {
-                decision.records.push(in_controlled_shutdown(broker).into());
-            }
+            // What it leads still it leads until it has stopped, or another may lead cleanly: a
+            // controller before this one may have got no further than the first of the records.
+            let again = view.as_left_by(broker.id);
+            let view = match broker.in_controlled_shutdown {
+                true => &again,
+                false => {
+                    decision.records.push(in_controlled_shutdown(broker).into());
+                    view
+                }
+            };
             decision.leave(view, broker.id, Why::ControlledShutdown);
         }
         Next::Unfenced => {}

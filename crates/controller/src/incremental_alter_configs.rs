@@ -32,6 +32,7 @@ impl IncrementalAlterConfigs<'_> {
             resources: &self.request.resources,
             forwarded: self.forwarded,
             validate_only: self.request.validate_only,
+            knows_loggers: true,
         };
         let decision = request.decide(view, named, |changes, asked| self.change(changes, asked));
         decision.map(|decided| {

@@ -126,7 +126,7 @@ impl Registration<'_> {
             awaited_until,
             ..Registered::default()
         });
-        let view = &awaited_until.map_or(*view, |_| view.as_replaced(id));
+        let view = &awaited_until.map_or(*view, |_| view.as_left_by(id));
         let same_run = known.filter(|known| known.incarnation == self.request.incarnation_id);
         if same_run.is_none() {
             let elr_enabled = view.image().features().elr_enabled();

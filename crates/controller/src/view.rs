@@ -73,7 +73,7 @@ pub struct View<'a> {
     metadata_version: MetadataVersion,
     lost: Option<&'a Lost>,
     coming: Option<BrokerId>,
-    replaced: Option<BrokerId>,
+    leaving: Option<BrokerId>,
 }
 
 impl<'a> View<'a> {
@@ -86,7 +86,7 @@ impl<'a> View<'a> {
             metadata_version,
             lost: None,
             coming: None,
-            replaced: None,
+            leaving: None,
         })
     }
 
@@ -102,17 +102,18 @@ impl<'a> View<'a> {
         Self { coming, ..self }
     }
 
-    /// The same in the moment in which another run takes the place of one that was in service.
-    pub(crate) fn as_replaced(self, broker: BrokerId) -> Self {
-        let replaced = Some(broker);
-        Self { replaced, ..self }
+    /// The same while a broker leaves that has its records still: what only that one may have is not
+    /// given up for another leader.
+    pub(crate) fn as_left_by(self, broker: BrokerId) -> Self {
+        let leaving = Some(broker);
+        Self { leaving, ..self }
     }
 
     /// Whether a partition's records may be with a broker alone that may come back.
     pub(crate) fn awaits(&self, partition: &Partition) -> bool {
         let cluster = self.image.cluster();
         let mut has_all = partition.isr().iter().chain(partition.elr().iter());
-        if has_all.any(|id| self.replaced == Some(*id)) {
+        if has_all.any(|id| self.leaving == Some(*id)) {
             return true;
         }
         self.lost

@@ -18,8 +18,8 @@ use crate::side::Side;
 use crate::wire::Said;
 
 /// Where an answer may be from before the last change, it is asked for again, so long and so far apart.
-const BEHIND: Duration = Duration::from_secs(60);
-const BEHIND_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const BEHIND: Duration = Duration::from_secs(60);
+pub(crate) const BEHIND_PAUSE: Duration = Duration::from_millis(50);
 
 /// What was not the same.
 pub(crate) struct Difference {
@@ -146,6 +146,7 @@ fn outcome(side: &mut Side, step: &Step) -> Outcome {
         .map(|entry| side.named(shown(entry)))
         .collect();
     records.sort_by_cached_key(Value::to_string);
+    side.wait_for_acls(&entries);
     side.tell_again(&entries);
     Outcome {
         response: side.named(said.response.clone()),

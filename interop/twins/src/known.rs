@@ -11,6 +11,7 @@ use klamm_protocol::BrokerId;
 use serde_json::{Map, Value, json};
 
 use crate::history::Outcome;
+use crate::names::order_again;
 
 /// A row of the table that was met.
 pub(crate) struct Excuse {
@@ -20,20 +21,20 @@ pub(crate) struct Excuse {
 }
 
 /// The rows that histories meet; docs/twins.md has the reason of each.
-pub(crate) const ROWS: [&str; 12] = [
+pub(crate) const ROWS: [&str; 9] = [
     FENCED_STOPS,
     LAST_DIR,
     partitions::OFFLINE_NAMED,
-    partitions::OFFLINE_ENDS,
-    partitions::ELR_ORDER,
-    partitions::NOBODY_LAST,
+    partitions::OFFLINE_COUNTS,
     partitions::REMOVED_ELIGIBLE,
     factor::FACTOR,
     moves::REPLACED,
     moves::CANCELLED,
     moves::FIRST_COUNTS,
-    moves::RECOVERED,
 ];
+
+/// Those of them that not every run of 200 histories meets.
+pub(crate) const RARE: [&str; 2] = [partitions::REMOVED_ELIGIBLE, moves::FIRST_COUNTS];
 
 const FENCED_STOPS: &str = "a fenced broker asks to stop: fenced once more in the log";
 const LAST_DIR: &str = "the last directory of a broker fails: a record that changes nothing";
@@ -50,7 +51,7 @@ pub(crate) fn excuse(
         "BrokerHeartbeatRequest" => heartbeat(before, apache, klamm),
         "AssignReplicasToDirsRequest" => {
             let mut met = partitions::names_offline(apache, klamm);
-            met.extend(partitions::ends_offline(before, apache, klamm));
+            met.extend(partitions::counts_offline(before, after, apache, klamm));
             met
         }
         "CreatePartitionsRequest" => factor::factor(before, apache, klamm),
@@ -59,6 +60,7 @@ pub(crate) fn excuse(
     };
     met.extend(partitions::eligible(before, after, apache, klamm));
     apache.records.sort_by_cached_key(Value::to_string);
+    order_again("", &mut apache.response);
     met
 }
 

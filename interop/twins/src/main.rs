@@ -7,6 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "it reports what it compared")]
 
+mod acls;
 mod args;
 mod history;
 mod kind;
@@ -29,7 +30,7 @@ use run::Report;
 
 /// The levels that clusters are formatted with, in turn; the rest is as in a new cluster.
 const LEVELS: [&[&str]; 2] = [&[], &["eligible.leader.replicas.version=0"]];
-/// In so many operations every row of the table of differences is met.
+/// In so many operations every row of the table of differences is met that is not rare.
 const ALL_ROWS: usize = 40_000;
 
 fn main() -> ExitCode {
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
     for row in known::ROWS {
         let times = tally.known.get(row).copied().unwrap_or_default();
         println!("  {times} times: {row}");
-        is_met &= times > 0;
+        is_met &= times > 0 || known::RARE.contains(&row);
     }
     println!(
         "twins: {passed} passed, {} failed, {} operations, {} records, {:.1?}",

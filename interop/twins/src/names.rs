@@ -95,10 +95,7 @@ impl Names {
             }
             Value::Array(list) => {
                 list.iter_mut().for_each(|item| self.walk(key, item));
-                let is_of_numbers = list.iter().all(Value::is_number) && !SETS.contains(&key);
-                if !is_of_numbers && !ORDERED.contains(&key) {
-                    list.sort_by_cached_key(Value::to_string);
-                }
+                order(key, list);
             }
             Value::String(text) => {
                 if let Some(name) = self.ids.get(text.as_str()) {
@@ -129,5 +126,28 @@ impl Names {
                 .map(|_| "<port>".to_owned()),
             _ => None,
         }
+    }
+}
+
+/// Puts what has no order into one again, after something of it has changed.
+pub(crate) fn order_again(key: &str, said: &mut Value) {
+    match said {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                order_again(name, value);
+            }
+        }
+        Value::Array(list) => {
+            list.iter_mut().for_each(|item| order_again(key, item));
+            order(key, list);
+        }
+        _ => {}
+    }
+}
+
+fn order(key: &str, list: &mut [Value]) {
+    let is_of_numbers = list.iter().all(Value::is_number) && !SETS.contains(&key);
+    if !is_of_numbers && !ORDERED.contains(&key) {
+        list.sort_by_cached_key(Value::to_string);
     }
 }

@@ -1,9 +1,11 @@
 //! The two controllers.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use klamm_cluster::Program;
 use klamm_metadata::{ConfigResourceKind, Image, Record};
+use klamm_protocol::SmallString;
 use klamm_protocol::messages::alter_client_quotas::{
     AlterClientQuotasRequest, OpData, RequestEntityData, RequestEntryData,
 };
@@ -17,6 +19,7 @@ use klamm_protocol::messages::incremental_alter_configs::{
 };
 use klamm_protocol::messages::unregister_broker::UnregisterBrokerRequest;
 
+use crate::acls::ANY;
 use crate::operations::{BROKERS, How, Operation, Register};
 use crate::side::Side;
 
@@ -96,21 +99,22 @@ fn clean(side: &mut Side) {
             side.news();
         }
     }
-    let any = 1;
     let acls = DeleteAclsRequest {
         filters: vec![DeleteAclsFilter {
-            resource_type_filter: any,
+            resource_type_filter: ANY,
             resource_name_filter: None,
             principal_filter: None,
             host_filter: None,
-            pattern_type_filter: any,
-            operation: any,
-            permission_type: any,
+            pattern_type_filter: ANY,
+            operation: ANY,
+            permission_type: ANY,
             ..Default::default()
         }],
         ..Default::default()
     };
     side.ask(How::default(), &acls);
+    let gone = side.news();
+    side.wait_for_acls(&gone);
     let resources = side.image().configs().resources();
     let configs = resources.map(|resource| {
         let values = side.image().configs().values(&resource);
@@ -161,18 +165,24 @@ fn clean(side: &mut Side) {
         ..Default::default()
     };
     side.ask(How::default(), &quotas);
-    let credentials = side.image().scram_credentials().iter();
-    let scram = AlterUserScramCredentialsRequest {
-        deletions: credentials
-            .map(|(mechanism, user, _)| ScramCredentialDeletion {
-                name: user.into(),
-                mechanism: mechanism.to_wire(),
-                ..Default::default()
-            })
-            .collect(),
-        ..Default::default()
-    };
-    side.ask(How::default(), &scram);
+    // A request may name a user once.
+    let mut credentials: BTreeMap<i8, Vec<SmallString>> = BTreeMap::new();
+    for (mechanism, user, _) in side.image().scram_credentials().iter() {
+        let users = credentials.entry(mechanism.to_wire()).or_default();
+        users.push(user.into());
+    }
+    for (mechanism, users) in credentials {
+        let deletion = |name| ScramCredentialDeletion {
+            name,
+            mechanism,
+            ..Default::default()
+        };
+        let scram = AlterUserScramCredentialsRequest {
+            deletions: users.into_iter().map(deletion).collect(),
+            ..Default::default()
+        };
+        side.ask(How::default(), &scram);
+    }
     let brokers = side.image().cluster().brokers();
     for broker_id in brokers.map(|broker| broker.id.0).collect::<Vec<_>>() {
         let request = UnregisterBrokerRequest {

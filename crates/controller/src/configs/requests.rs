@@ -14,6 +14,8 @@ pub(crate) struct Request<'a, T> {
     pub(crate) resources: &'a [T],
     pub(crate) forwarded: bool,
     pub(crate) validate_only: bool,
+    /// Whether loggers are resources of their own, which are answered as often as they are named.
+    pub(crate) knows_loggers: bool,
 }
 
 impl<'a, T> Request<'a, T> {
@@ -29,7 +31,17 @@ impl<'a, T> Request<'a, T> {
             false => Origin::Direct,
         };
         let mut changes = ConfigChanges::new(*view, origin);
-        let decided = each(self.resources, named, |asked| change(&mut changes, asked));
+        let is_single = |kind| match ConfigResourceKind(kind) {
+            ConfigResourceKind::TOPIC
+            | ConfigResourceKind::BROKER
+            | ConfigResourceKind::CLIENT_METRICS
+            | ConfigResourceKind::GROUP => true,
+            ConfigResourceKind::BROKER_LOGGER => !self.knows_loggers,
+            _ => false,
+        };
+        let decided = each(self.resources, named, is_single, |asked| {
+            change(&mut changes, asked)
+        });
         let mut decision = Decision::answer(decided);
         if !self.validate_only {
             decision.records = changes.into_records();
@@ -39,11 +51,12 @@ impl<'a, T> Request<'a, T> {
     }
 }
 
-/// Decides every resource of a request on its own, in the request's order; one that is there twice is
-/// refused, and answered once.
+/// Decides every resource of a request on its own, in the request's order. One of a kind that may be
+/// there once and is there twice is refused, and answered once.
 fn each<'a, T>(
     resources: &'a [T],
     named: impl Fn(&'a T) -> (i8, &'a str),
+    is_single: impl Fn(i8) -> bool,
     mut decide: impl FnMut(&'a T) -> Result<(), Refusal>,
 ) -> Vec<(&'a T, Option<Refusal>)> {
     let mut mentions: BTreeMap<(i8, &str), usize> = BTreeMap::new();
@@ -52,7 +65,9 @@ fn each<'a, T>(
     }
     let mut decided = Vec::with_capacity(mentions.len());
     for resource in resources {
-        let refusal = match mentions.remove(&named(resource)) {
+        let name = named(resource);
+        let refusal = match mentions.remove(&name) {
+            _ if !is_single(name.0) => decide(resource).err(),
             Some(1) => decide(resource).err(),
             Some(_) => Some(invalid("Duplicate resource.")),
             None => continue,

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use klamm_protocol::Offset;
+use klamm_protocol::data::metadata::PartitionChangeRecord;
 
 use super::*;
 use crate::testing::Fixture;
@@ -175,6 +176,34 @@ fn a_new_controller_goes_on_where_the_one_before_stopped() {
     assert_eq!(decision.records.len(), 2);
     assert_eq!(cluster.fixture.partition("t", 0).leader(), BrokerId(2));
     assert_eq!(cluster.fixture.partition("t", 1).isr()[..], [BrokerId(2)]);
+}
+
+/// Where unclean elections are allowed, a controlled shutdown makes them when it begins, as Apache
+/// Kafka's controller does, and no more of them while the broker waits.
+#[test]
+fn one_that_waits_to_stop_is_not_replaced_uncleanly() {
+    let mut cluster = Cluster::new(3);
+    cluster.fixture.topic("t", &[&[1, 2]]);
+    cluster
+        .fixture
+        .config(4, "", "unclean.leader.election.enable", "true");
+    let alone = PartitionChangeRecord {
+        isr: Some([1][..].into()),
+        ..Default::default()
+    };
+    cluster.fixture.change("t", 0, alone);
+    cluster.beat(|request| request.want_fence = true, 2);
+    cluster.beat(shut_down, 1);
+    assert_eq!(cluster.fixture.partition("t", 0).leader(), BrokerId::NONE);
+    // Another is assigned that lacks records.
+    let more = PartitionChangeRecord {
+        replicas: Some([1, 2, 3][..].into()),
+        directories: Some(vec![klamm_protocol::Uuid::ZERO; 3]),
+        ..Default::default()
+    };
+    cluster.fixture.change("t", 0, more);
+    cluster.beat(shut_down, 1);
+    assert_eq!(cluster.fixture.partition("t", 0).leader(), BrokerId::NONE);
 }
 
 #[test]

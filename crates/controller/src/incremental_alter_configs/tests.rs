@@ -223,6 +223,25 @@ fn resources_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn what_is_there_twice_is_answered_once_where_it_could_be_changed() {
+    let fixture = cluster();
+    let set = &[("k", SET, Some("v"))];
+    for (kind, name, answers) in [
+        (TOPIC, "t", 1),
+        (NODE, "", 1),
+        (CLIENT_METRICS, "m", 1),
+        (GROUP, "g", 1),
+        (LOGGER, "1", 2),
+        (0, "", 2),
+    ] {
+        let twice = vec![resource(kind, name, set), resource(kind, name, set)];
+        let decision = decide(&fixture, twice);
+        assert_eq!(decision.response.responses.len(), answers, "{kind}");
+        assert_eq!(decision.records, []);
+    }
+}
+
+#[test]
 fn operations_that_cannot_be_are_refused() {
     let fixture = cluster();
     let invalid = ErrorCode::INVALID_REQUEST;

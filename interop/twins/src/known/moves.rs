@@ -13,8 +13,6 @@ pub(super) const REPLACED: &str = "a reassignment is replaced by another: what b
 pub(super) const CANCELLED: &str = "a reassignment is cancelled while nobody is in sync: refused";
 pub(super) const FIRST_COUNTS: &str =
     "a reassignment is cancelled uncleanly while nobody is in sync: the first one is";
-pub(super) const RECOVERED: &str =
-    "a reassignment is cancelled uncleanly: the leader counts as recovered";
 
 /// Looks at each partition that was asked to move, or to stay.
 pub(super) fn moves(
@@ -41,7 +39,7 @@ pub(super) fn moves(
                 Some(target) => is_replaced(&place, was, &target, is, apache).then_some(REPLACED),
                 None if is_refused(&place, was, is, apache, klamm) => Some(CANCELLED),
                 None if is_first_counted(&place, was, is, apache) => Some(FIRST_COUNTS),
-                None => is_recovering(&place, apache, klamm).then_some(RECOVERED),
+                None => None,
             };
             if let Some(what) = what {
                 for outcome in [&mut *apache, &mut *klamm] {
@@ -133,16 +131,6 @@ fn is_first_counted(place: &Place, was: &Partition, is: &Partition, apache: &Out
     };
     let is_cancelled = was.isr().is_empty() && !is.is_reassigning();
     is_cancelled && is_sound && isr.as_deref() == is.replicas().get(..1)
-}
-
-/// Whether the two differ in that alone.
-fn is_recovering(place: &Place, apache: &Outcome, klamm: &Outcome) -> bool {
-    let own = place.change(&klamm.records).cloned();
-    let recovery = own.and_then(|mut own| {
-        let recovery = own.remove("leaderRecoveryState")?;
-        (place.change(&apache.records) == Some(&own)).then_some(recovery)
-    });
-    recovery == Some(1.into())
 }
 
 /// What an outcome answers for a partition.

@@ -1,7 +1,5 @@
 //! Differences in changes of partitions.
 
-use std::collections::BTreeSet;
-
 use klamm_metadata::{Image, Partition};
 use klamm_protocol::BrokerId;
 use serde_json::{Map, Value};
@@ -11,18 +9,12 @@ use crate::history::Outcome;
 
 pub(super) const OFFLINE_NAMED: &str =
     "a broker names an offline directory for a replica: two changes";
-pub(super) const OFFLINE_ENDS: &str =
-    "a broker names an offline directory for a replica: with it a reassignment ends";
-pub(super) const ELR_ORDER: &str = "the ELR in another order is a change";
-pub(super) const NOBODY_LAST: &str =
-    "a partition that never had a known leader: -1 is the last one";
+pub(super) const OFFLINE_COUNTS: &str =
+    "a broker names an offline directory for a replica: it counts as online once more";
 pub(super) const REMOVED_ELIGIBLE: &str =
     "a reassignment ends below the least ISR: the removed are eligible";
 
 const ELR: &str = "eligibleLeaderReplicas";
-const LAST_KNOWN: &str = "lastKnownElr";
-/// A change names its partition with so many fields.
-const NAMES: usize = 2;
 
 /// What a broker tells of an offline directory is one change, and two of Apache Kafka.
 pub(super) fn names_offline(apache: &mut Outcome, klamm: &Outcome) -> Vec<Excuse> {
@@ -57,40 +49,51 @@ pub(super) fn names_offline(apache: &mut Outcome, klamm: &Outcome) -> Vec<Excuse
     met
 }
 
-/// A reassignment ends because of a replica in sync that is told to be in an offline directory: with
-/// Apache Kafka's controller, which looks at that only afterwards.
-pub(super) fn ends_offline(
+/// A replica that is told to be in an offline directory leads, is in sync, or makes a reassignment
+/// complete: with Apache Kafka's controller, which looks at that only afterwards. With klamm's it does
+/// not lead, and is in sync only where nobody else is.
+pub(super) fn counts_offline(
     before: &Image,
+    after: &Image,
     apache: &mut Outcome,
     klamm: &mut Outcome,
 ) -> Vec<Excuse> {
     let teller = BrokerId(number(&apache.said.request["brokerId"]));
-    let ends = |change: &Map<String, Value>| {
-        let is_none = |key| change.get(key).is_some_and(|list| ids(list).is_empty());
-        is_none("addingReplicas") && is_none("removingReplicas")
+    let is_meant = |place: &Place| {
+        let is = place.partition(after);
+        let directory = is.and_then(|is| is.directory(teller));
+        let told = before.cluster().broker(teller).zip(directory);
+        let is_offline = told.is_some_and(|(broker, id)| !broker.has_online_dir(id));
+        // The last one in sync stays in the ISR, without being leader.
+        let is_out = is.is_some_and(|is| {
+            is.leader() != teller && (!is.isr().contains(&teller) || is.isr().len() == 1)
+        });
+        is_offline && is_out
     };
-    let mut met = Vec::new();
-    for place in klamm.records.iter().filter_map(Place::of_change) {
-        let was = place.partition(before);
-        let is_moving = was.is_some_and(|was| was.is_reassigning() && was.isr().contains(&teller));
-        let own = place.change(&klamm.records);
-        let is_met = is_moving
-            && own.is_some_and(|own| own.contains_key("directories") && !ends(own))
-            && place.change(&apache.records).is_some_and(ends);
-        if is_met {
-            met.push(place);
-        }
-    }
+    let of = |outcome: &Outcome, place: &Place| {
+        let its = |record: &&Value| Place::of_change(record).as_ref() == Some(place);
+        outcome
+            .records
+            .iter()
+            .filter(its)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let told = klamm.records.iter().filter_map(Place::of_change);
+    let met: Vec<Place> = told
+        .filter(|place| is_meant(place) && of(apache, place) != of(klamm, place))
+        .collect();
     for outcome in [apache, klamm] {
         let is_its =
             |record: &Value| Place::of_change(record).is_some_and(|its| met.contains(&its));
         outcome.records.retain(|record| !is_its(record));
     }
-    met.iter().map(|place| place.excuse(OFFLINE_ENDS)).collect()
+    met.iter()
+        .map(|place| place.excuse(OFFLINE_COUNTS))
+        .collect()
 }
 
-/// Takes out of Apache Kafka's changes what klamm leaves out: the ELR in another order, nobody as the
-/// last known leader, and who is no replica any more in the ELR.
+/// Takes out of Apache Kafka's changes who is no replica any more and is in the ELR still.
 pub(super) fn eligible(
     before: &Image,
     after: &Image,
@@ -108,28 +111,23 @@ pub(super) fn eligible(
         };
         let none = Map::new();
         let own = place.change(&klamm.records).unwrap_or(&none);
-        let what = without_removed(change, own, is)
-            .or_else(|| without_order(change, own, was))
-            .or_else(|| without_nobody(change, own));
+        let what = without_removed(change, own, was, is);
         met.extend(what.map(|what| place.excuse(what)));
     }
-    let is_empty = |record: &Value| partition_change(record).is_some_and(|c| c.len() == NAMES);
-    if !met.is_empty() {
-        apache.records.retain(|record| !is_empty(record));
-    }
     met
-}
-
-fn set(ids: &[BrokerId]) -> BTreeSet<BrokerId> {
-    ids.iter().copied().collect()
 }
 
 fn without_removed(
     change: &mut Map<String, Value>,
     own: &Map<String, Value>,
+    was: &Partition,
     is: &Partition,
 ) -> Option<&'static str> {
-    let elr = ids(change.get(ELR)?);
+    let elr = match (change.get(ELR), own.get(ELR)) {
+        (Some(elr), _) => ids(elr),
+        (None, Some(_)) => was.elr().to_vec(),
+        (None, None) => return None,
+    };
     let kept: Vec<i32> = elr
         .iter()
         .filter(|id| is.replicas().contains(id))
@@ -143,35 +141,4 @@ fn without_removed(
         false => change.insert(ELR.into(), kept.into()),
     };
     Some(REMOVED_ELIGIBLE)
-}
-
-fn without_order(
-    change: &mut Map<String, Value>,
-    own: &Map<String, Value>,
-    was: &Partition,
-) -> Option<&'static str> {
-    let known = [(ELR, was.elr()), (LAST_KNOWN, was.last_known_elr())];
-    let mut met = None;
-    for (key, known) in known {
-        let is_same = change
-            .get(key)
-            .is_some_and(|new| set(&ids(new)) == set(known));
-        if is_same && !own.contains_key(key) {
-            change.remove(key);
-            met = Some(ELR_ORDER);
-        }
-    }
-    met
-}
-
-fn without_nobody(
-    change: &mut Map<String, Value>,
-    own: &Map<String, Value>,
-) -> Option<&'static str> {
-    let is_nobody = ids(change.get(LAST_KNOWN)?) == [BrokerId::NONE];
-    if !is_nobody || own.contains_key(LAST_KNOWN) {
-        return None;
-    }
-    change.remove(LAST_KNOWN);
-    Some(NOBODY_LAST)
 }

@@ -13,12 +13,12 @@ use klamm_protocol::messages::delete_acls::{DeleteAclsFilter, DeleteAclsRequest}
 use klamm_protocol::messages::describe_acls::DescribeAclsRequest;
 
 use super::{How, Operation, TOPICS, once_in, pick};
+use crate::acls::ANY;
 use crate::side::Side;
 use crate::wire::Said;
 
 const TOPIC: i8 = 2;
 const CLUSTER: i8 = 4;
-const ANY: i8 = 1;
 
 #[derive(Clone, Debug)]
 struct Acl {
