@@ -40,8 +40,10 @@ struct Size {
     /// How long new replicas may keep a cluster busy, and how long it is looked at then.
     settle: Duration,
     idle: Duration,
-    /// Partitions that nobody writes to, while others are.
+    /// Partitions that nobody writes to, while others are, with so much: it takes Apache Kafka's
+    /// brokers minutes.
     many: usize,
+    beside_many: Load,
 }
 
 impl Size {
@@ -58,6 +60,10 @@ impl Size {
         settle: Duration::from_secs(60),
         idle: Duration::from_secs(10),
         many: 4_000,
+        beside_many: Load {
+            records: 200_000,
+            record_bytes: 1_000,
+        },
     };
     const QUICK: Self = Self {
         samples: 1,
@@ -72,6 +78,10 @@ impl Size {
         settle: Duration::from_secs(5),
         idle: Duration::from_secs(3),
         many: 500,
+        beside_many: Load {
+            records: 60_000,
+            ..Self::FULL.beside_many
+        },
     };
 }
 
@@ -130,7 +140,8 @@ impl Bench<'_> {
         let many = self.size.many;
         self.create("many", many)?;
         std::thread::sleep(self.size.settle);
-        self.measure_produce(&format!("1 KB, {many} idle partitions"), large)?;
+        let beside = self.size.beside_many;
+        self.measure_produce(&format!("1 KB, {many} idle partitions"), beside)?;
         self.clusters.clear();
         self.measure_rejoin()
     }

@@ -25,7 +25,7 @@ Usage: bench-controller [--quick] [--json] [--check] --klamm FILE
 /// Partitions of the topic whose leaders are killed.
 const FAILOVER_PARTITIONS: usize = 300;
 /// How often a broker is killed.
-const FAILOVER_SAMPLES: usize = 3;
+const FAILOVER_SAMPLES: usize = 5;
 
 fn main() -> ExitCode {
     bench_common::main("bench-controller", USAGE, run)

@@ -81,6 +81,8 @@ impl Names {
                 if code.is_some_and(|code| code != 0) {
                     fields.remove("errorMessage");
                 }
+                // Quotas throttle by time, which plays no part.
+                fields.remove("throttleTimeMs");
                 for (name, value) in fields.iter_mut() {
                     // The epoch of these records is their broker's; others have epochs of leaders.
                     let is_fence =
