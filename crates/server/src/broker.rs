@@ -22,3 +22,4 @@ pub(crate) use channel::{ActiveController, ControllerChannel, Controllers};
 pub use lifecycle::{LifecycleError, UnsupportedFeature};
 pub use node::{BrokerFatal, BrokerNode};
 pub(crate) use published::{Changes, Published, Touched};
+pub(crate) use starting::Network;

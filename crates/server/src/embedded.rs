@@ -1,7 +1,9 @@
 //! A cluster in one process, for development and tests.
 
+mod apart;
 mod builder;
 mod error;
+mod links;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending, poll_fn};
@@ -13,12 +15,15 @@ use std::task::Poll;
 use klamm_config::{ConfigError, Properties, Warning};
 use klamm_protocol::BrokerId;
 use tempfile::TempDir;
+use tokio::sync::watch;
 
 pub use builder::EmbeddedClusterBuilder;
 pub use error::EmbeddedError;
 
+use crate::broker::Network;
 use crate::settings::{BrokerSettings, ControllerSettings};
 use crate::{BrokerNode, ControllerNode};
+use links::Links;
 
 /// The id of the controller; brokers count from 1.
 const CONTROLLER: BrokerId = BrokerId(100);
@@ -48,6 +53,40 @@ const CONTROLLER: BrokerId = BrokerId(100);
 /// # }
 /// ```
 ///
+/// Brokers can be paused, and nodes parted from each other:
+///
+/// ```
+/// use klamm_protocol::BrokerId;
+/// use klamm_server::EmbeddedCluster;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+/// let mut cluster = EmbeddedCluster::builder()
+///     // Followers that lack records leave the ISR after this.
+///     .property("replica.lag.time.max.ms", "2000")
+///     .start()
+///     .await?;
+/// let (one, two) = (BrokerId(1), BrokerId(2));
+/// // Neither replicates from the other now, and clients reach both.
+/// cluster.part(one, two)?;
+/// // Broker 2 does not learn who leads any more, and its session ends after a while.
+/// cluster.part(two, EmbeddedCluster::CONTROLLER)?;
+/// cluster.heal_all();
+/// // Whoever asks broker 3 waits.
+/// cluster.pause_broker(BrokerId(3))?;
+/// cluster.resume_broker(BrokerId(3))?;
+/// cluster.stop().await?;
+/// # Ok(())
+/// # })
+/// # }
+/// ```
+///
+/// It is the connections that stand still. A stream from node to node is opened by the one who asks,
+/// and gives and takes no bytes while the two are parted; new ones are not made, as where nobody
+/// answers. A paused broker is parted from all nodes, and reads no request and writes no answer of
+/// anybody. Threads and clocks go on, unlike those of a process that is stopped: what a broker decides
+/// by itself it decides, and nobody hears of it. What was on its way arrives.
+///
 /// Nodes are whole ones: they speak Kafka's protocol over TCP with each other and with whoever asks,
 /// and keep Kafka's files, in a temporary directory unless another is given. One that is dropped ends
 /// as a crash would end it.
@@ -58,6 +97,7 @@ pub struct EmbeddedCluster {
     controller_port: u16,
     controller: Option<ControllerNode>,
     brokers: BTreeMap<BrokerId, Broker>,
+    links: Links,
     /// The last field: a temporary directory is removed when no node is left.
     home: Home,
 }
@@ -73,10 +113,14 @@ enum Home {
 struct Broker {
     /// 0 before it has run: it comes back at the port that it had.
     port: u16,
+    is_paused: watch::Sender<bool>,
     node: Option<BrokerNode>,
 }
 
 impl EmbeddedCluster {
+    /// The id of the controller; brokers count from 1.
+    pub const CONTROLLER: BrokerId = CONTROLLER;
+
     /// A cluster to be: three brokers on free ports, with a temporary directory.
     pub fn builder() -> EmbeddedClusterBuilder {
         EmbeddedClusterBuilder::default()
@@ -144,6 +188,7 @@ impl EmbeddedCluster {
             source,
         })?;
         self.controller_port = node.addresses()[0].port();
+        self.links.listens(CONTROLLER, self.controller_port);
         self.controller = Some(node);
         Ok(())
     }
@@ -193,6 +238,15 @@ impl EmbeddedCluster {
 
     /// Stops all nodes, the brokers first, and removes a temporary directory.
     pub async fn stop(mut self) -> Result<(), EmbeddedError> {
+        // Who cannot be heard could not hand over what it leads.
+        self.links.heal_all();
+        let running = self
+            .brokers
+            .iter()
+            .filter(|(_, broker)| broker.node.is_some());
+        for id in running.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.set_paused(id, false)?;
+        }
         let mut brokers = tokio::task::JoinSet::new();
         for (id, broker) in &mut self.brokers {
             if let Some(node) = broker.node.take() {
@@ -214,7 +268,9 @@ impl EmbeddedCluster {
         outcome
     }
 
+    /// A broker that ends is not paused any more.
     fn take_broker(&mut self, id: BrokerId) -> Result<BrokerNode, EmbeddedError> {
+        self.set_paused(id, false)?;
         let broker = self.brokers.get_mut(&id);
         let broker = broker.ok_or(EmbeddedError::Unknown(id))?;
         broker.node.take().ok_or(EmbeddedError::RunsNot(id))
@@ -229,9 +285,14 @@ impl EmbeddedCluster {
             return Err(EmbeddedError::Runs(id));
         }
         let settings = checked(id, BrokerSettings::read(&properties))?;
-        let started = BrokerNode::start(settings).await;
+        let network = Network {
+            connector: self.links.connector(id, Network::TCP),
+            is_paused: Some(broker.is_paused.subscribe()),
+        };
+        let started = BrokerNode::start_on(settings, network).await;
         let node = started.map_err(|source| EmbeddedError::Start { id, source })?;
         broker.port = node.addresses()[0].port();
+        self.links.listens(id, broker.port);
         broker.node = Some(node);
         Ok(())
     }
@@ -292,6 +353,14 @@ impl EmbeddedCluster {
 }
 
 impl Broker {
+    fn new(port: u16) -> Self {
+        Self {
+            port,
+            is_paused: watch::Sender::new(false),
+            node: None,
+        }
+    }
+
     fn address(&self) -> Option<SocketAddr> {
         self.node.as_ref()?.addresses().first().copied()
     }

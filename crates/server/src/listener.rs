@@ -72,6 +72,7 @@ pub(crate) struct Bound {
     name: Arc<str>,
     listener: TcpListener,
     address: SocketAddr,
+    is_paused: Option<watch::Receiver<bool>>,
 }
 
 impl Bound {
@@ -109,7 +110,14 @@ impl Bound {
             name: name.into(),
             address: listener.local_addr()?,
             listener,
+            is_paused: None,
         })
+    }
+
+    /// The same, with connections that stand still while the node is paused.
+    pub(crate) fn pausing(mut self, is_paused: Option<watch::Receiver<bool>>) -> Self {
+        self.is_paused = is_paused;
+        self
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -168,6 +176,7 @@ impl Bound {
                 address,
                 service: service.clone(),
                 settings: Arc::clone(&settings),
+                is_paused: self.is_paused.clone(),
             };
             let mut closing = closing.clone();
             tokio::spawn(async move {

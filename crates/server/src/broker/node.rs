@@ -6,7 +6,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 use super::lifecycle::{LifecycleError, Stage};
-use super::starting::{ObserverThread, Parts, start};
+use super::starting::{Network, ObserverThread, Parts, start};
 use crate::node::StartError;
 use crate::quorum::StoreError;
 use crate::settings::BrokerSettings;
@@ -48,6 +48,14 @@ impl BrokerNode {
     /// When this returns, its ports are taken and its logs are open. [`BrokerNode::ready`] waits until
     /// it serves.
     pub async fn start(settings: BrokerSettings) -> Result<Self, StartError> {
+        Self::start_on(settings, Network::default()).await
+    }
+
+    /// The same on another network.
+    pub(crate) async fn start_on(
+        settings: BrokerSettings,
+        network: Network,
+    ) -> Result<Self, StartError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("klamm-broker")
@@ -56,7 +64,7 @@ impl BrokerNode {
             .build()
             .map_err(StartError::Thread)?;
         let shutdown_timeout = settings.controlled_shutdown;
-        match runtime.spawn(start(settings)).await {
+        match runtime.spawn(start(settings, network)).await {
             Ok(Ok(parts)) => Ok(Self {
                 shutdown_timeout,
                 parts,

@@ -64,18 +64,43 @@ pub(super) struct KeeperThread {
     pub(super) thread: Option<JoinHandle<()>>,
 }
 
+/// How a broker reaches other nodes, and whether it hears those who reach it.
+#[derive(Clone)]
+pub(crate) struct Network {
+    pub(crate) connector: Arc<dyn Connector>,
+    /// While it is paused it neither reads requests nor writes answers.
+    pub(crate) is_paused: Option<watch::Receiver<bool>>,
+}
+
+impl Network {
+    /// TCP, as brokers use it.
+    pub(crate) const TCP: TcpConnector = TcpConnector {
+        timeout: CONNECT_TIMEOUT,
+    };
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            connector: Arc::new(Self::TCP),
+            is_paused: None,
+        }
+    }
+}
+
 /// Starts a broker within the runtime that is to run it.
-pub(super) async fn start(settings: BrokerSettings) -> Result<Parts, StartError> {
+pub(super) async fn start(settings: BrokerSettings, network: Network) -> Result<Parts, StartError> {
     let Homes { homes, unusable } = open_homes(&settings)?;
     let listeners = &settings.node.broker_listeners;
     let bound = bind(listeners, settings.connections.listen_backlog).await?;
+    let bound = bound.into_iter();
+    let bound = bound.map(|bound| bound.pausing(network.is_paused.clone()));
+    let bound: Vec<Bound> = bound.collect();
     let addresses = bound.iter().map(Bound::address).collect();
     let endpoints = endpoints(listeners, &bound);
     let starting = Starting {
         clock: Clock::start(),
-        connector: Arc::new(TcpConnector {
-            timeout: CONNECT_TIMEOUT,
-        }),
+        connector: network.connector,
         settings,
         homes,
     };

@@ -5,6 +5,7 @@ use klamm_config::Properties;
 use klamm_log::{MetaProperties, OsDir};
 use klamm_protocol::BrokerId;
 
+use super::links::Links;
 use super::{Broker, CONTROLLER, EmbeddedCluster, EmbeddedError, Home};
 use crate::clock::Clock;
 use crate::format::{FormatError, InitialQuorum, Plan, Request};
@@ -98,7 +99,7 @@ impl EmbeddedClusterBuilder {
         let ids = || (1..=self.brokers).map(|id| BrokerId(id.into()));
         let brokers: BTreeMap<BrokerId, Broker> = ids()
             .zip(self.ports())
-            .map(|(id, port)| (id, Broker { port, node: None }))
+            .map(|(id, port)| (id, Broker::new(port)))
             .collect();
         let mut cluster = EmbeddedCluster {
             home: self.home()?,
@@ -106,6 +107,7 @@ impl EmbeddedClusterBuilder {
             controller_port: 0,
             controller: None,
             brokers,
+            links: Links::default(),
         };
         let dir = cluster.dir().to_owned();
         let known = known_cluster(&dir.join("controller"))?;

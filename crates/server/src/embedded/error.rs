@@ -93,6 +93,9 @@ pub enum EmbeddedError {
     /// The cluster has no such broker.
     #[error("the cluster has no broker {0}")]
     Unknown(BrokerId),
+    /// Nobody is parted from itself.
+    #[error("node {0} cannot be parted from itself")]
+    Itself(BrokerId),
     /// It runs already.
     #[error("node {0} runs already")]
     Runs(BrokerId),

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use klamm_net::{FrameError, FrameReader, write_segments};
 use tokio::io::AsyncRead;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::due::Due;
@@ -19,6 +20,7 @@ pub(super) struct Serving<S> {
     pub(super) address: SocketAddr,
     pub(super) service: S,
     pub(super) settings: Arc<ConnectionSettings>,
+    pub(super) is_paused: Option<watch::Receiver<bool>>,
 }
 
 /// Why a connection ends.
@@ -57,6 +59,7 @@ impl<S: Service> Serving<S> {
         let mut early: Option<Bytes> = None;
         loop {
             if let Some(frame) = early.take_if(|frame| due.admits(self.service.order(frame))) {
+                self.resumed().await;
                 let order = self.service.order(&frame);
                 let answer = self.service.serve(self.origin.clone(), frame);
                 due.begin(order, answer).await;
@@ -68,6 +71,7 @@ impl<S: Service> Serving<S> {
                 answered = due.oldest(), if !is_idle => match answered {
                     Ok(None) => {}
                     Ok(Some(segments)) => {
+                        self.resumed().await;
                         if write_segments(&mut write, &segments).await.is_err() {
                             return End::Gone;
                         }
@@ -80,6 +84,16 @@ impl<S: Service> Serving<S> {
                     Err(end) => return end,
                 },
             }
+        }
+    }
+
+    /// Waits while the node is paused.
+    async fn resumed(&self) {
+        if let Some(is_paused) = &self.is_paused
+            && *is_paused.borrow()
+        {
+            // Without whoever pauses it, it goes on.
+            let _ = is_paused.clone().wait_for(|is_paused| !is_paused).await;
         }
     }
 

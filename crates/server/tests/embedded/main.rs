@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "it is a test")]
 
+mod parted;
+
 use std::time::Duration;
 
 use klamm_client::{
