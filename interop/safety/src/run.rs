@@ -20,7 +20,7 @@ use crate::stage::Stage;
 use crate::witness::{Testimony, Witness};
 
 /// Longer than a whole run takes, whatever is waited for in it.
-const RUN_LIMIT: Duration = Duration::from_secs(900);
+const RUN_LIMIT: Duration = Duration::from_secs(1_800);
 
 /// What came of a seed.
 #[derive(Clone, Debug)]

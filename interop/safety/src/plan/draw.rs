@@ -26,7 +26,7 @@ impl Plan {
 }
 
 fn properties(rng: &mut Rng) -> Vec<(&'static str, u64)> {
-    let session = rng.u64(900..3_000);
+    let session = rng.u64(1_500..4_000);
     vec![
         ("broker.session.timeout.ms", session),
         ("broker.heartbeat.interval.ms", session / rng.u64(4..8)),
@@ -80,7 +80,7 @@ fn sender(rng: &mut Rng) -> Sender {
         // Some give up records while things are broken.
         delivery_timeout: match rng.u8(..3) {
             0 => millis(rng.u64(1_500..4_000)),
-            _ => Duration::from_secs(300),
+            _ => Duration::from_secs(600),
         },
         compression: Compression::ALL[rng.usize(..Compression::ALL.len())],
     }
@@ -135,16 +135,14 @@ fn break_something(rng: &mut Rng, broken: &[Action], forgetful: Option<u32>) -> 
             at => BROKERS[usize::from(at) % BROKERS.len()],
         };
         let action = match rng.u8(..10) {
+            0..=2 if node != CONTROLLER => Action::Kill(forgetful.unwrap_or(node)),
             0..=2 => Action::Kill(node),
             3..=4 => Action::Pause(node),
             5..=7 => Action::Cut(ways(rng)),
             _ => Action::Stall(ways(rng)),
         };
         let is_possible = match action {
-            Action::Kill(node) => {
-                let may_die = node == CONTROLLER || forgetful.is_none_or(|broker| broker == node);
-                may_die && !broken.contains(&action)
-            }
+            Action::Kill(node) => !broken.contains(&Action::Kill(node)),
             Action::Pause(node) => {
                 let down = [Action::Kill(node), Action::Pause(node)];
                 !down.iter().any(|action| broken.contains(action))
