@@ -26,8 +26,8 @@ pub(crate) struct Read {
 /// A consumer of all partitions from their beginnings.
 pub(crate) struct Reader {
     consumer: Consumer,
-    /// The position and the latest high watermark of each partition.
-    ends: Vec<(i64, i64)>,
+    /// The position in each partition.
+    positions: Vec<i64>,
     read: Read,
 }
 
@@ -53,7 +53,7 @@ impl Reader {
         }
         Ok(Self {
             consumer,
-            ends: vec![(0, -1); partitions],
+            positions: vec![0; partitions],
             read: Read {
                 records: vec![Vec::new(); partitions],
                 complaints: Vec::new(),
@@ -61,17 +61,17 @@ impl Reader {
         })
     }
 
-    /// Reads until `is_enough` says so of the position and high watermark of every partition, and
+    /// Reads until `is_enough` says so of the position in every partition, and
     /// gives what was read; false where that took too long.
     pub(crate) async fn read_until(
         mut self,
         limit: Duration,
-        mut is_enough: impl FnMut(usize, i64, i64) -> bool,
+        mut is_enough: impl FnMut(usize, i64) -> bool,
     ) -> (Read, bool) {
         let deadline = Instant::now() + limit;
         loop {
-            let mut ends = self.ends.iter().enumerate();
-            if ends.all(|(index, (position, end))| is_enough(index, *position, *end)) {
+            let mut positions = self.positions.iter().enumerate();
+            if positions.all(|(index, position)| is_enough(index, *position)) {
                 return (self.read, true);
             }
             if Instant::now() > deadline {
@@ -100,6 +100,6 @@ impl Reader {
                 }
             }
         }
-        self.ends[index] = (read.next_offset().0, read.high_watermark().0);
+        self.positions[index] = read.next_offset().0;
     }
 }

@@ -139,9 +139,12 @@ async fn play(plan: &Plan, stage: &mut Stage, is_told: bool, report: &mut Report
         found.push(Fault::Other(what));
         return found;
     };
-    let (there, is_all) = reader(&stage.servers, partitions)
-        .await
-        .read_until(LIMIT, at_end)
+    found.extend(stage.until_alike().await);
+    // What all replicas have is committed, though a leader that is new may not know it yet.
+    let ends = stage.log_ends();
+    let last = reader(&stage.servers, partitions).await;
+    let (there, is_all) = last
+        .read_until(LIMIT, |partition, position| position >= ends[partition])
         .await;
     if !is_all {
         found.push(Fault::Other(
@@ -153,7 +156,6 @@ async fn play(plan: &Plan, stage: &mut Stage, is_told: bool, report: &mut Report
         let what = "the reader of all along does not come to the end";
         found.push(Fault::Other(what.to_owned()));
     }
-    found.extend(stage.until_alike().await);
     found.extend(stage.broke_down());
     let history = History {
         sent,
@@ -206,11 +208,6 @@ async fn reader(servers: &[ServerAddress], partitions: usize) -> Reader {
     eventually("a consumer connected", connect).await
 }
 
-/// Whether a partition is read to its high watermark, once that is known.
-fn at_end(_partition: usize, position: i64, high_watermark: i64) -> bool {
-    high_watermark >= 0 && position >= high_watermark
-}
-
 /// Whoever looks at the cluster while things break.
 struct Watching {
     stop: watch::Sender<bool>,
@@ -229,7 +226,7 @@ impl Watching {
             tokio::spawn(witness.run(stopped.clone()))
         };
         let (goal, goals) = watch::channel(None::<Vec<i64>>);
-        let is_there = move |partition: usize, position: i64, _: i64| {
+        let is_there = move |partition: usize, position: i64| {
             let goals = goals.borrow();
             goals
                 .as_ref()

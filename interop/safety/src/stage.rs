@@ -9,6 +9,7 @@ use klamm_client::{
 };
 use klamm_cluster::{KLAMM_LEVELS, Nodes, Program, Spec, unlike};
 use klamm_protocol::messages::metadata::MetadataResponsePartition;
+use klamm_protocol::records::Batches;
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, sleep};
 
@@ -192,6 +193,16 @@ impl Stage {
             }
         }
         faults
+    }
+
+    /// Where the logs of all partitions end, as they lie on the disk of a broker.
+    pub(crate) fn log_ends(&self) -> Vec<i64> {
+        let end = |partition| {
+            let bytes = self.nodes.log_bytes(BROKERS[0], TOPIC, partition);
+            let batches = Batches::new(bytes.unwrap_or_default().into()).flatten();
+            batches.last().map_or(0, |batch| batch.last_offset().0 + 1)
+        };
+        (0..self.partitions).map(end).collect()
     }
 
     fn unlike(&self, partition: usize) -> Option<Fault> {
