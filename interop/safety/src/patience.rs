@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-/// How long anything may take that is waited for: sessions are short, and on a machine that is busy with
-/// other things brokers lose them again and again.
+/// How long anything may take that is waited for: sessions are short, and on a machine that is busy
+/// with other things brokers lose them again and again.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 /// How often it is looked at.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
