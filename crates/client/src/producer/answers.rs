@@ -89,7 +89,7 @@ impl Settling<'_> {
             ErrorCode::NONE | ErrorCode::DUPLICATE_SEQUENCE_NUMBER => {
                 let offset = (told.base_offset >= 0).then_some(Offset(told.base_offset));
                 let append_time = (told.log_append_time_ms >= 0).then_some(told.log_append_time_ms);
-                state.queue(&self.partition).answered(batch.ordinal);
+                state.queue(&self.partition).acknowledged(batch.ordinal);
                 self.shared.release(state, &batch);
                 batch.acknowledge(&self.partition, offset, append_time);
             }

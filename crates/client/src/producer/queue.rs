@@ -28,6 +28,9 @@ pub(super) struct PartitionQueue {
     gap: bool,
     /// The leader does wait for numbers that do not come.
     stuck: bool,
+    /// A batch of the producer's epoch is acknowledged: every leader knows the epoch's numbers. One that
+    /// does not takes any number for the first, so that until then batches go one at a time.
+    known: bool,
 }
 
 /// Why a partition has nothing to send.
@@ -107,6 +110,7 @@ impl PartitionQueue {
         self.next = Some(next);
         self.gap = false;
         self.stuck = false;
+        self.known = false;
     }
 
     /// The next batch to send, if one is to be sent now.
@@ -122,10 +126,9 @@ impl PartitionQueue {
             return Err(Idle::Until(at));
         }
         if let Some(first) = self.in_flight.values().min() {
-            let most = if options.idempotence {
-                options.max_in_flight
-            } else {
-                1
+            let most = match options.idempotence && self.known {
+                true => options.max_in_flight,
+                false => 1,
             };
             // What was sent since counts, also if it was answered: a new leader may answer while
             // an old one hangs, and leaders only know the last batches of a producer again.
@@ -175,6 +178,12 @@ impl PartitionQueue {
         let queued = self.queue.front();
         self.in_flight.range(..ordinal).next().is_none()
             && queued.is_none_or(|front| front.ordinal > ordinal)
+    }
+
+    /// A batch is written on every replica in sync.
+    pub(super) fn acknowledged(&mut self, ordinal: u64) {
+        self.known = true;
+        self.answered(ordinal);
     }
 
     /// A batch's answer came, and ended it.

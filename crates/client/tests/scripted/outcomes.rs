@@ -88,3 +88,43 @@ async fn what_no_leader_took_is_said_to_be_gone() {
         assert!(!is_there && !error.is_outcome_unknown(), "{code}: {error}");
     }
 }
+
+/// A leader takes any number from a producer that it does not know: a second batch that arrives where
+/// the first did not would be before it for good.
+#[tokio::test(start_paused = true)]
+async fn the_first_batch_of_a_partition_is_waited_for() {
+    for (answered, sent) in [(0, 1), (1, 6)] {
+        let cluster = Cluster::new(1);
+        cluster.add_topic("a", [1, 1]);
+        let logs = Logs::default();
+        logs.serve(&cluster);
+        let log = logs.clone();
+        cluster.broker(1).on(move |_, request: ProduceRequest| {
+            let answer = log.answer(&request);
+            let seen = log.logs().get(&0).map_or(0, |log| log.seen.len());
+            match seen <= answered {
+                true => Reply::Answer(answer),
+                false => Reply::Silence,
+            }
+        });
+        let options = ProducerOptions {
+            batch_size: 1,
+            linger: std::time::Duration::ZERO,
+            ..Default::default()
+        };
+        let producer = producer(&cluster, options).await;
+        // The connection is in use, for another partition.
+        for n in 0..2 {
+            let record = ProducerRecord::new("a").partition(1).value(n.to_string());
+            producer.send(record).await.unwrap().await.unwrap();
+        }
+        let mut deliveries = Vec::new();
+        for n in 0..8 {
+            let record = ProducerRecord::new("a").partition(0).value(n.to_string());
+            deliveries.push(producer.send(record).await.unwrap());
+        }
+        tokio::time::sleep(SECOND).await;
+        let seen = logs.logs()[&0].seen.len();
+        assert_eq!(seen, sent, "{answered} acknowledged");
+    }
+}
