@@ -120,9 +120,14 @@ impl Capture {
 
     /// Takes the next bytes of the file. After an error there is nothing more to be read from it.
     pub fn push(&mut self, bytes: &[u8], mut sink: impl FnMut(Event)) -> Result<(), FileError> {
+        self.take(bytes, &mut sink)
+    }
+
+    /// What all of the file goes through is compiled here, for speed, whoever calls it.
+    fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event)) -> Result<(), FileError> {
         let rest = &mut self.rest;
         self.file
-            .push(bytes, &mut |packet| rest.packet(&packet, &mut sink))
+            .push(bytes, &mut |packet| rest.packet(&packet, sink))
     }
 
     /// Ends the capture: hands out what waits, and sums up. `is_whole` says whether all of the file
