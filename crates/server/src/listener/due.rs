@@ -5,8 +5,8 @@ use std::task::Poll;
 
 use super::Order;
 
-/// How many requests are served at a time where one may overtake another: as many as an idempotent
-/// producer sends without an answer.
+/// How many requests of a connection wait for their answers at a time: as many as an idempotent
+/// producer sends without one.
 const MOST: usize = 5;
 
 /// The answers of a connection that are still to be written, in the order of their requests.
